@@ -205,7 +205,7 @@ pub fn doubts(labels: [&str; 2], pair: &Pair<'_>) -> Vec<Doubt> {
 fn disturbances(pairs: &[Pair<'_>]) -> Vec<Difference> {
     let mut phases: Vec<&Pair<'_>> = Vec::new();
     for pair in pairs {
-        let is_new = |of: &&Pair<'_>| !std::ptr::eq(of.baseline.kept[0], pair.baseline.kept[0]);
+        let is_new = |of: &&Pair<'_>| !of.baseline.is_same_phase(&pair.baseline);
         if phases.iter().all(is_new) {
             phases.push(pair);
         }

@@ -29,6 +29,11 @@ pub struct Pair<'a> {
 }
 
 impl<'a> Repeated<'a> {
+    /// True for the same phase of one run.
+    pub fn is_same_phase(&self, other: &Repeated<'_>) -> bool {
+        (self.name, self.nth) == (other.name, other.nth)
+    }
+
     /// The job of that name in each repeat that has it.
     pub fn job(&self, name: &str) -> Vec<&'a JobResults> {
         let of = |phase: &&'a PhaseResults| phase.jobs.iter().find(|job| job.job == name);

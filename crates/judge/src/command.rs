@@ -25,8 +25,8 @@ pub struct Command<'a> {
 impl<'a> Command<'a> {
     /// The run as given; absent where the plan does not have the job.
     pub fn of(plan: &'a Plan, planned: &Planned<'a>) -> Option<Command<'a>> {
-        let phase = plan.phases.iter().position(|phase| std::ptr::eq(phase, planned.phase))?;
-        let phase = format!("phase[{phase}]");
+        plan.phases.get(planned.phase_index)?;
+        let phase = format!("phase[{}]", planned.phase_index);
         Some(Command { planned: *planned, phase, changes: Vec::new(), is_out_of_reach: false })
     }
 

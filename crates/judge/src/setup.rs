@@ -16,6 +16,8 @@ use crate::case::Case;
 pub struct Planned<'a> {
     /// The phase that it belongs to.
     pub phase: &'a Phase,
+    /// Index of the phase in the plan.
+    pub phase_index: usize,
     /// Place among the jobs of the phase.
     pub index: usize,
     /// The job.
@@ -97,8 +99,14 @@ impl<'a> SetupFacts<'a> {
         let (plan, phase) = (case.plan, case.phase());
         let jobs = phase.jobs.iter().enumerate();
         let (phase_index, facts, before) = (case.record.phase, &case.host.facts, &case.host.before);
-        let of_job = |(index, job)| planned(plan, phase, index, job);
-        let jobs = jobs.filter_map(of_job).map(|planned| planned.on(facts)).collect();
+        let jobs = jobs
+            .filter(|(_, job)| moves_bytes(plan, job))
+            .filter_map(|(index, job)| {
+                let blocks = job.blocks()?;
+                Some(Planned { phase, phase_index, index, job, blocks, synchronous: None })
+            })
+            .map(|planned| planned.on(facts))
+            .collect();
         SetupFacts { plan, phase, phase_index, facts, before, jobs }
     }
 
@@ -285,15 +293,12 @@ pub fn depth_used(blocks: &Blocks, requested: u32) -> u32 {
     if blocks.engine.is_async() { requested } else { 1 }
 }
 
-/// A job that moves real bytes: not the null engine, not no-ops, not a target that is nothing.
-fn planned<'a>(plan: &Plan, phase: &'a Phase, index: usize, job: &'a Job) -> Option<Planned<'a>> {
-    let blocks = job.blocks()?;
-    let nothing = !blocks.moves_bytes()
-        || job
-            .targets
-            .iter()
-            .any(|name| plan.target(name).is_some_and(|target| target.kind == TargetKind::Null));
-    (!nothing).then_some(Planned { phase, index, job, blocks, synchronous: None })
+/// True for a job that moves real bytes: not the null engine, not no-ops, not a target that is
+/// nothing.
+fn moves_bytes(plan: &Plan, job: &Job) -> bool {
+    let mut targets = job.targets.iter().filter_map(|name| plan.target(name));
+    job.blocks().is_some_and(Blocks::moves_bytes)
+        && targets.all(|target| target.kind != TargetKind::Null)
 }
 
 /// The reason why a device is memory, in words.

@@ -20,7 +20,7 @@ pub fn foreseen(plan: &Plan, phase: &Phase, facts: &Facts) -> Vec<String> {
     let meets_none = |index: usize, work: &[Work<'_>]| {
         let facts = facts.targets.get(index);
         let filesystem = facts.and_then(|target| target.filesystem.as_ref());
-        let reads = work.iter().any(|(_, blocks)| blocks.mix.read > 0);
+        let reads = work.iter().any(|work| work.blocks.mix.read > 0);
         let synchronous = facts.is_some_and(|target| target.synchronous().is_some());
         filesystem.is_some_and(|filesystem| filesystem.in_memory) || (synchronous && !reads)
     };
@@ -29,9 +29,8 @@ pub fn foreseen(plan: &Plan, phase: &Phase, facts: &Facts) -> Vec<String> {
         if meets_none(index, &work) {
             continue;
         }
-        let surprises = |(job, _): &&Work<'_>| !job.wants_cache;
-        let of_job = |(_, blocks): &Work<'_>| sentence(&phase.name, target, blocks);
-        sentences.extend(work.iter().filter(surprises).find_map(of_job));
+        let mut surprises = work.iter().filter(|work| !work.job.wants_cache);
+        sentences.extend(surprises.find_map(|work| sentence(&phase.name, target, work.blocks)));
     }
     sentences
 }

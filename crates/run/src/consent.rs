@@ -6,7 +6,6 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use candor_engine::names::{self, Named, Names};
-use candor_entries::Lists;
 use candor_observe::{LoopFile, Roots};
 use candor_plan::entries::Over;
 use candor_plan::work::Operation;
@@ -21,6 +20,7 @@ use crate::error::RunError;
 use crate::owned_files::{self, OwnedFiles};
 use crate::signature;
 use crate::trees::{NamedTree, Needs, OwnTrees};
+use crate::upcoming::Upcoming;
 
 /// Names that workers of a phase make and that nobody had.
 #[derive(Debug)]
@@ -80,18 +80,19 @@ impl Guard {
     ///
     /// # Errors
     /// [`RunError::Unsafe`] with everything that speaks against it.
-    pub fn admit(&mut self, plan: &Plan, phases: &[Phase], lists: &Lists) -> Result<(), RunError> {
+    pub fn admit(&mut self, upcoming: &Upcoming<'_>) -> Result<(), RunError> {
         self.loop_files = candor_observe::loop_files(&self.roots);
         let mut problems = Vec::new();
-        for (index, target) in plan.targets.iter().enumerate() {
+        for (index, target) in upcoming.plan.targets.iter().enumerate() {
             problems.extend(match target.kind {
-                TargetKind::Tree => self.check_tree((plan, lists), phases, index, target),
-                _ => self.check_target(phases, index, target),
+                TargetKind::Tree => self.check_tree(upcoming, index, target),
+                _ => self.check_target(upcoming.phases, index, target),
             });
         }
-        match problems.is_empty() {
-            true => self.claim(&plan.targets, phases),
-            false => Err(RunError::Unsafe(problems)),
+        if problems.is_empty() {
+            self.claim(&upcoming.plan.targets, upcoming.phases)
+        } else {
+            Err(RunError::Unsafe(problems))
         }
     }
 
@@ -284,14 +285,11 @@ impl Guard {
     /// user.
     fn check_tree(
         &mut self,
-        (plan, lists): (&Plan, &Lists),
-        phases: &[Phase],
+        upcoming: &Upcoming<'_>,
         index: usize,
         target: &Target,
     ) -> Vec<Problem> {
-        let jobs = phases.iter().flat_map(|phase| phase.jobs.iter().map(move |job| (phase, job)));
-        let mut on_it = jobs.filter(|(_, job)| job.targets.contains(&target.name)).peekable();
-        if on_it.peek().is_none() {
+        if uses(upcoming.phases, target).next().is_none() {
             return Vec::new();
         }
         let place = place(index).key("path");
@@ -300,17 +298,10 @@ impl Guard {
             let remedy = "name a directory, or a name that is free";
             return vec![Problem::error("target-kind", place, message, remedy)];
         }
-        if target.overwrite || self.trees.take(plan, target, lists) {
+        if target.overwrite || self.trees.take(upcoming.plan, target, upcoming.lists) {
             return Vec::new();
         }
-        let changes = |(phase, job): (&Phase, &Job)| {
-            let entries = job.entries()?;
-            let makes = !entries.needs_names();
-            let lays_out = Needs::of(plan, phase, target, entries) != Needs::default();
-            let what = job.work.destroys().map(|operation| operation.name);
-            what.or((makes || lays_out).then_some("make files in"))
-        };
-        let Some(what) = on_it.find_map(changes) else { return Vec::new() };
+        let Some(what) = changes(upcoming, target) else { return Vec::new() };
         let path = target.path.text();
         let message =
             format!("`{path}` holds what this run did not make, and the plan would {what} it");
@@ -502,6 +493,20 @@ fn uses<'a>(phases: &'a [Phase], target: &'a Target) -> impl Iterator<Item = &'a
     jobs.filter(|job| job.targets.contains(&target.name) && target.kind != TargetKind::Null)
         .map(|job| &job.work)
         .filter(|work| work.uses_targets())
+}
+
+/// What the first job that changes a tree does to it.
+fn changes(upcoming: &Upcoming<'_>, target: &Target) -> Option<&'static str> {
+    upcoming.phases.iter().enumerate().find_map(|(at, phase)| {
+        let on_it = |job: &&Job| job.targets.contains(&target.name);
+        phase.jobs.iter().filter(on_it).find_map(|job| {
+            let entries = job.entries()?;
+            let makes = !entries.needs_names();
+            let lays_out = Needs::of(upcoming.before(at), target, entries) != Needs::default();
+            let what = job.work.destroys().map(|operation| operation.name);
+            what.or((makes || lays_out).then_some("make files in"))
+        })
+    })
 }
 
 /// The first operation of some phases that changes or removes what a target holds.

@@ -8,11 +8,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use candor_engine::names;
-use candor_entries::Lists;
 use candor_plan::entries::{Over, Step};
 use candor_plan::units::Direction;
 use candor_plan::{
-    Layout, OnFailure, PathText, Phase, Plan, PlanPath, Problem, Stop, Target, TargetKind,
+    Layout, OnFailure, PathText, Phase, PlanPath, Problem, Stop, Target, TargetKind,
 };
 use candor_record::fmt;
 
@@ -20,6 +19,7 @@ use crate::error::RunError;
 use crate::layout::is_laid_out;
 use crate::precheck::{Work, targets};
 use crate::trees::Needs;
+use crate::upcoming::Upcoming;
 
 /// How long the bytes of removed files may take to come back.
 const MOMENT: Duration = Duration::from_secs(2);
@@ -37,27 +37,28 @@ struct Need {
 ///
 /// # Errors
 /// [`RunError::Unsafe`] with a problem for each filesystem that has too little.
-pub fn check(plan: &Plan, phases: &[Phase], lists: &Lists) -> Result<(), RunError> {
-    let needs = needs(plan, phases, lists).into_values();
+pub fn check(upcoming: &Upcoming<'_>) -> Result<(), RunError> {
+    let needs = needs(upcoming).into_values();
     let problems: Vec<Problem> =
         needs.filter_map(|need| too_little(&need).or_else(|| too_few_names(&need))).collect();
     if problems.is_empty() { Ok(()) } else { Err(RunError::Unsafe(problems)) }
 }
 
 /// The needs of some phases by the number of their filesystem.
-fn needs(plan: &Plan, phases: &[Phase], lists: &Lists) -> BTreeMap<u64, Need> {
+fn needs(upcoming: &Upcoming<'_>) -> BTreeMap<u64, Need> {
+    let plan = upcoming.plan;
     // A file of several phases or targets grows once.
     let mut grown: HashMap<PathBuf, u64> = HashMap::new();
     let mut needs: BTreeMap<u64, Need> = BTreeMap::new();
     for (index, target) in plan.targets.iter().enumerate() {
-        let (bytes, names) = tree_growth((plan, lists), phases, target);
+        let (bytes, names) = tree_growth(upcoming, target);
         let Some(at) = existing(&target.path).filter(|_| names > 0) else { continue };
         let Ok(metadata) = at.metadata() else { continue };
         let need = needs.entry(metadata.dev()).or_insert_with(|| Need::new(at, index));
         need.bytes = need.bytes.saturating_add(bytes);
         need.names = need.names.saturating_add(names);
     }
-    for phase in phases.iter().filter(|phase| is_bounded(phase)) {
+    for phase in upcoming.phases.iter().filter(|phase| is_bounded(phase)) {
         for (index, target, work) in targets(plan, phase) {
             let (Some(first), bytes) = (names::paths(target).next(), growth(phase, target, &work))
             else {
@@ -83,30 +84,31 @@ impl Need {
 
 /// Least bytes, and names, of a tree that some phases make; none where something is there already,
 /// or only time bounds what is made.
-fn tree_growth((plan, lists): (&Plan, &Lists), phases: &[Phase], target: &Target) -> (u64, u64) {
+fn tree_growth(upcoming: &Upcoming<'_>, target: &Target) -> (u64, u64) {
     if target.kind != TargetKind::Tree {
         return (0, 0);
     }
     let is_there =
         std::fs::read_dir(&target.path).is_ok_and(|mut entries| entries.next().is_some());
     let (mut made, mut written, mut ranks) = (false, false, 0);
-    for phase in phases.iter().filter(|phase| is_bounded(phase) && !is_there) {
+    let phases = upcoming.phases.iter().enumerate();
+    for (at, phase) in phases.filter(|(_, phase)| is_bounded(phase) && !is_there) {
         for job in phase.jobs.iter().filter(|job| job.targets.contains(&target.name)) {
             let Some(entries) = job.entries().filter(|entries| entries.over == Over::Items) else {
                 continue;
             };
             let stop = job.stop.as_ref().unwrap_or(&phase.stop);
             let whole = stop.time.is_none() && stop.ops.is_none() && stop.bytes.is_none();
-            let lays_out = Needs::of(plan, phase, target, entries).items;
+            let lays_out = Needs::of(upcoming.before(at), target, entries).items;
             made |= lays_out || (whole && !entries.needs_names());
             let fills = entries.has(Step::Write) || entries.has(Step::Fallocate);
             written |= lays_out || (whole && fills);
-            ranks = ranks.max(plan.ranks(job));
+            ranks = ranks.max(upcoming.plan.ranks(job));
         }
     }
-    let (items, bytes) = match (&target.tree, lists.known(target)) {
+    let (items, bytes) = match (&target.tree, upcoming.lists.known(target)) {
         (Some(tree), _) => {
-            let (_, homes) = plan.tree_home(target);
+            let (_, homes) = upcoming.plan.tree_home(target);
             let items = tree.totals(ranks).items / homes;
             (items, items.saturating_mul(tree.file_size.min().0))
         }
@@ -149,7 +151,8 @@ fn is_device(metadata: &std::fs::Metadata) -> bool {
 
 /// Most bytes that a job can write; none where only time bounds what it leaves of a file with
 /// holes.
-fn written(phase: &Phase, target: &Target, (job, blocks): &Work<'_>) -> u64 {
+fn written(phase: &Phase, target: &Target, work: &Work<'_>) -> u64 {
+    let Work { job, blocks, .. } = work;
     if blocks.mix.write == 0 || !blocks.moves_bytes() {
         return 0;
     }
@@ -230,6 +233,9 @@ mod tests {
     use candor_plan::units::{Mix, SizeSpec};
     use candor_plan::{Blocks, Bytes, Job, Nanos, Tree};
 
+    use candor_entries::Lists;
+    use candor_plan::Plan;
+
     use super::*;
 
     const PIB: u64 = 1 << 50;
@@ -244,7 +250,7 @@ mod tests {
     }
 
     fn bytes(plan: &Plan) -> u64 {
-        needs(plan, &plan.phases, &Lists::default()).into_values().map(|need| need.bytes).sum()
+        needs(&Upcoming::all(plan, &Lists::default())).into_values().map(|need| need.bytes).sum()
     }
 
     #[test]
@@ -263,7 +269,7 @@ mod tests {
             let jobs = vec![Job { targets: vec![target.name.clone()], work, ..Job::default() }];
             let phases = vec![Phase { jobs, ..Phase::default() }];
             let plan = Plan { targets: vec![target], phases, ..Plan::default() };
-            tree_growth((&plan, &Lists::default()), &plan.phases, &plan.targets[0])
+            tree_growth(&Upcoming::all(&plan, &Lists::default()), &plan.targets[0])
         };
         assert_eq!(grows(&[Step::Create]), (0, 10));
         assert_eq!(grows(&[Step::Create, Step::Write, Step::Close]), (40_960, 10));
@@ -308,13 +314,13 @@ mod tests {
     fn too_little_is_told_with_figures_and_a_remedy() {
         let dir = tempfile::tempdir().expect("a scratch directory");
         let mut plan = plan(&dir.path().join("a/b"), Layout::Write, Mix::READ, Stop::default());
-        let refused = check(&plan, &plan.phases, &Lists::default()).expect_err("a pebibyte");
+        let refused = check(&Upcoming::all(&plan, &Lists::default())).expect_err("a pebibyte");
         assert_eq!(refused.exit_code(), 3);
         let sentence = refused.to_string();
         for word in ["1 PiB", "are free there", "--size"] {
             assert!(sentence.contains(word), "no {word}: {sentence}");
         }
         plan.targets[0].size = Some(Bytes(1));
-        assert!(check(&plan, &plan.phases, &Lists::default()).is_ok());
+        assert!(check(&Upcoming::all(&plan, &Lists::default())).is_ok());
     }
 }

@@ -30,7 +30,8 @@ use crate::trees::{self, NamedTree, Needs};
 
 /// True for work that makes every byte of a file from its start on, so that laying it out first
 /// would be work done twice: one worker that only writes, in sequence, without a gap.
-fn makes_all_bytes((job, blocks): &Work<'_>) -> bool {
+fn makes_all_bytes(work: &Work<'_>) -> bool {
+    let Work { job, blocks, .. } = work;
     let alone = job.workers == 1 || job.sharing == Sharing::Own;
     let aligned = blocks.align.as_ref().is_none_or(|align| {
         let align = align.write.0.max(1);
@@ -62,39 +63,6 @@ pub fn is_laid_out(target: &Target, work: &[Work<'_>]) -> bool {
     needed && !target.append && target.kind != TargetKind::Existing
 }
 
-/// Makes and lays out the files of a phase; the jobs that cannot run for lack of them, where jobs
-/// fail alone.
-///
-/// # Errors
-/// A file that could not be made, where that concerns all jobs.
-pub fn lay_out(
-    session: &mut Session,
-    (guard, schedulers, lists): (&mut Guard, &mut Schedulers, &Lists),
-    plan: &Plan,
-    phase: &Phase,
-    channels: &Channels,
-) -> Result<Vec<SkippedJob>, RunError> {
-    let mut failed = HashMap::new();
-    let unflushed = Unflushed::default();
-    let mut files =
-        FileLayout { session, guard, schedulers, lists, plan, phase, channels, unflushed };
-    for job in &phase.jobs {
-        files.names(job)?;
-        files.trees(job)?;
-    }
-    for (index, target, work) in targets(plan, phase) {
-        let Err(error) = files.target(index, target, &work) else { continue };
-        let alone = phase.on_failure != OnFailure::EndRun && !channels.control.is_stopped();
-        match error.failure().filter(|_| alone) {
-            Some(failure) => failed.insert(target.name.as_str(), failure),
-            None => return Err(error),
-        };
-    }
-    files.unflushed.flush()?;
-    let jobs = phase.jobs.iter().enumerate();
-    Ok(jobs.filter_map(|(at, job)| skipped(at, job, &failed)).collect())
-}
-
 /// A job that lacks one of its targets.
 fn skipped(at: usize, job: &Job, failed: &HashMap<&str, IoFailure>) -> Option<SkippedJob> {
     let failure = job.targets.iter().find_map(|name| failed.get(name.as_str()))?;
@@ -102,30 +70,65 @@ fn skipped(at: usize, job: &Job, failed: &HashMap<&str, IoFailure>) -> Option<Sk
 }
 
 /// A phase's files, and who makes them.
-struct FileLayout<'a> {
-    session: &'a mut Session,
-    guard: &'a mut Guard,
-    schedulers: &'a mut Schedulers,
-    lists: &'a Lists,
-    plan: &'a Plan,
-    phase: &'a Phase,
-    channels: &'a Channels,
-    unflushed: Unflushed,
+pub struct FileLayout<'a> {
+    /// What is known of files across phases.
+    pub session: &'a mut Session,
+    /// Makes files, where that is safe.
+    pub guard: &'a mut Guard,
+    /// Switches schedulers of devices.
+    pub schedulers: &'a mut Schedulers,
+    /// Lists of the files of trees.
+    pub lists: &'a Lists,
+    /// Plan whose targets the phase uses.
+    pub plan: &'a Plan,
+    /// The phase.
+    pub phase: &'a Phase,
+    /// Phases of the plan that run before it.
+    pub before: &'a [Phase],
+    /// Control and events of the run.
+    pub channels: &'a Channels,
+    /// Files that are not on their devices yet.
+    pub unflushed: Unflushed,
 }
 
 impl FileLayout<'_> {
+    /// Makes and lays out the files of a phase; the jobs that cannot run for lack of them, where
+    /// jobs fail alone.
+    ///
+    /// # Errors
+    /// A file that could not be made, where that concerns all jobs.
+    pub fn lay_out(mut self) -> Result<Vec<SkippedJob>, RunError> {
+        let mut failed = HashMap::new();
+        for job in &self.phase.jobs {
+            self.names(job)?;
+            self.trees(job)?;
+        }
+        for (index, target, work) in targets(self.plan, self.phase) {
+            let Err(error) = self.target(index, target, &work) else { continue };
+            let ends_run = self.phase.on_failure == OnFailure::EndRun;
+            let alone = !ends_run && !self.channels.control.is_stopped();
+            match error.failure().filter(|_| alone) {
+                Some(failure) => failed.insert(target.name.as_str(), failure),
+                None => return Err(error),
+            };
+        }
+        self.unflushed.flush()?;
+        let jobs = self.phase.jobs.iter().enumerate();
+        Ok(jobs.filter_map(|(at, job)| skipped(at, job, &failed)).collect())
+    }
+
     fn target(&mut self, index: usize, target: &Target, work: &[Work<'_>]) -> Result<(), RunError> {
-        let writes = work.iter().find_map(|(job, _)| job.work.destroys());
+        let writes = work.iter().find_map(|work| work.job.work.destroys());
         // What is written until nothing fits is not there beforehand.
-        let fills = |(job, _): &Work| {
+        let fills = |Work { job, .. }: &Work| {
             let stop = job.stop.as_ref().unwrap_or(&self.phase.stop);
             stop.until_full && job.work.destroys().is_some()
         };
         let is_filled = target.layout == Layout::Needed && work.iter().any(fills);
         let needed = is_laid_out(target, work) && !is_filled;
         // Whoever opens a file in the phase makes it there.
-        let made_in_phase = work.iter().all(|(_, blocks)| blocks.opening.is_in_phase());
-        let empties = work.iter().any(|(_, blocks)| blocks.truncate_at_open);
+        let made_in_phase = work.iter().all(|work| work.blocks.opening.is_in_phase());
+        let empties = work.iter().any(|work| work.blocks.truncate_at_open);
         // Whoever may overwrite a file may fill its holes.
         let fills_holes = needed && target.layout == Layout::Write && writes.is_some();
         let wanted = Wanted { fills_holes, ..self.wanted(target) };
@@ -188,7 +191,7 @@ impl FileLayout<'_> {
         let plan = self.plan;
         for target in plan.targets.iter().filter(|target| job.targets.contains(&target.name)) {
             let Some(tree) = NamedTree::of(plan, target, self.lists) else { continue };
-            let needs = Needs::of(plan, self.phase, target, entries);
+            let needs = Needs::of(self.before, target, entries);
             if target.create == Create::Nothing {
                 continue;
             }
@@ -300,7 +303,7 @@ const FLUSHED_ALONE_BYTES: u64 = 1 << 20;
 
 /// Small files that were laid out: how many on each filesystem, and one of them.
 #[derive(Default)]
-struct Unflushed(BTreeMap<u64, (File, usize)>);
+pub struct Unflushed(BTreeMap<u64, (File, usize)>);
 
 impl Unflushed {
     /// Flushes a file that was laid out, or keeps it for the flush of all.
@@ -333,7 +336,7 @@ mod tests {
     #[test]
     fn only_one_plain_sequential_writer_makes_its_own_bytes() {
         let plain = Blocks { mix: Mix::WRITE, ..Blocks::default() };
-        let made = |job: Job, blocks: &Blocks| makes_all_bytes(&(&job, blocks));
+        let made = |job: Job, blocks: &Blocks| makes_all_bytes(&Work { at: 0, job: &job, blocks });
         assert!(made(Job::default(), &plain));
         assert!(made(Job { workers: 4, sharing: Sharing::Own, ..Job::default() }, &plain));
         let fine = Some(PerDirection::all(Bytes(512)));

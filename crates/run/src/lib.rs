@@ -44,6 +44,7 @@ mod submission;
 mod target_check;
 mod tracer;
 mod trees;
+mod upcoming;
 
 use candor_plan::Plan;
 use candor_record::{Event, Report};

@@ -25,6 +25,7 @@ use crate::consent::Guard;
 use crate::control::Control;
 use crate::error::RunError;
 use crate::events::Channels;
+use crate::layout::{FileLayout, Unflushed};
 use crate::leftovers::{self, Cleaning};
 use crate::occupied_memory::OccupiedMemory;
 use crate::owned_files::{OwnedFiles, directory_of};
@@ -34,9 +35,10 @@ use crate::precheck::PhaseFiles;
 use crate::runner::{Ready, Runner, Space, Survey, Task};
 use crate::schedulers::Schedulers;
 use crate::tracer::{BlockTraceMode, RunTracer};
+use crate::upcoming::Upcoming;
 use crate::{
-    cached_work, families, files_in_use, free_space, hooks, layout, memory, operations_log,
-    precheck, resource_limits, schedulers, submission, target_check, trees,
+    cached_work, families, files_in_use, free_space, hooks, memory, operations_log, precheck,
+    resource_limits, schedulers, submission, target_check, trees,
 };
 
 /// Time before the first phase in which candor does nothing: traffic of others shows.
@@ -149,9 +151,20 @@ impl Local {
     }
 
     /// Makes everything ready outside of the engine; the jobs that will not run.
-    fn prepare_targets(&mut self, plan: &Plan, phase: &Phase) -> Result<Vec<SkippedJob>, RunError> {
-        let held = (&mut self.guard, &mut self.schedulers, &self.lists);
-        let mut skipped = layout::lay_out(&mut self.session, held, plan, phase, &self.channels)?;
+    fn prepare_targets(&mut self, task: &Task<'_>) -> Result<Vec<SkippedJob>, RunError> {
+        let Task { plan, phase, index, .. } = *task;
+        let layout = FileLayout {
+            session: &mut self.session,
+            guard: &mut self.guard,
+            schedulers: &mut self.schedulers,
+            lists: &self.lists,
+            plan,
+            phase,
+            before: &plan.phases[..index.unwrap_or(plan.phases.len())],
+            channels: &self.channels,
+            unflushed: Unflushed::default(),
+        };
+        let mut skipped = layout.lay_out()?;
         precheck::refresh(&mut self.host.facts, (plan, &self.lists), phase, &self.roots);
         precheck::pre_read(plan, phase, &self.channels.control)?;
         self.notes.extend(precheck::evict(plan, phase, &self.channels.events)?);
@@ -327,8 +340,9 @@ impl Runner for Local {
         // Phases behind the first may find what others made.
         plan.phases.first().map_or(Ok(()), |first| target_check::check(plan, first))?;
         self.read_lists(plan)?;
-        self.guard.admit(plan, &plan.phases, &self.lists)?;
-        free_space::check(plan, &plan.phases, &self.lists)?;
+        let upcoming = Upcoming::all(plan, &self.lists);
+        self.guard.admit(&upcoming)?;
+        free_space::check(&upcoming)?;
         self.channels.events.send(Event::Preparing {
             phase: String::new(),
             step: PrepareStep::Inspect,
@@ -354,13 +368,15 @@ impl Runner for Local {
     fn prepare<'a>(&'a mut self, task: &Task<'a>) -> Result<Box<dyn Ready<'a> + 'a>, RunError> {
         let Task { plan, phase, index, repeat, follow_up } = *task;
         // What stands at a path may have changed since the run began.
-        files_in_use::claim(plan, slice::from_ref(phase))?;
+        let phases = slice::from_ref(phase);
+        files_in_use::claim(plan, phases)?;
         target_check::check(plan, phase)?;
-        self.guard.admit(plan, slice::from_ref(phase), &self.lists)?;
+        let upcoming = Upcoming { plan, phases, first: index, lists: &self.lists };
+        self.guard.admit(&upcoming)?;
         if !follow_up {
             let known = &self.host.facts;
             self.host.facts = read_again(known, SnapshotDetail::Full, false, &self.roots);
-            free_space::check(plan, slice::from_ref(phase), &self.lists)?;
+            free_space::check(&upcoming)?;
         }
         let files = PhaseFiles::of(plan, phase);
         let (mut skipped, mut idle) = (Vec::new(), None);
@@ -368,7 +384,7 @@ impl Runner for Local {
             let mut sampler = self.sampler(&files);
             self.start_tracer(plan);
             idle = self.idle_window(&mut sampler);
-            skipped = self.prepare_targets(plan, phase)?;
+            skipped = self.prepare_targets(task)?;
             // Files that came into being can have brought their devices with them.
             self.start_tracer(plan);
         }

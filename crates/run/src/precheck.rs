@@ -23,14 +23,23 @@ use crate::events::Events;
 use crate::owned_files::OwnedFiles;
 
 /// A job of a phase, with its work.
-pub type Work<'a> = (&'a Job, &'a Blocks);
+#[derive(Clone, Copy)]
+pub struct Work<'a> {
+    /// Place of the job in the phase.
+    pub at: usize,
+    /// The job.
+    pub job: &'a Job,
+    /// What it does.
+    pub blocks: &'a Blocks,
+}
 
 /// The targets of a phase that have files or devices, with the work on each.
 pub fn targets<'a>(plan: &'a Plan, phase: &'a Phase) -> Vec<(usize, &'a Target, Vec<Work<'a>>)> {
     let work = |target: &'a Target| -> Vec<Work<'a>> {
-        let jobs = phase.jobs.iter().filter(|job| job.targets.contains(&target.name));
-        jobs.filter_map(|job| Some((job, job.blocks()?)))
-            .filter(|(_, blocks)| !files::is_null(target, blocks))
+        let jobs = phase.jobs.iter().enumerate();
+        jobs.filter(|(_, job)| job.targets.contains(&target.name))
+            .filter_map(|(at, job)| Some(Work { at, job, blocks: job.blocks()? }))
+            .filter(|work| !files::is_null(target, work.blocks))
             .collect()
     };
     plan.targets
@@ -84,7 +93,7 @@ pub fn refresh(facts: &mut Facts, (plan, lists): (&Plan, &Lists), phase: &Phase,
             }
         }
         let proven = facts.targets.get(index).and_then(|t| t.accounting_probe.as_ref());
-        let mut engines = work.iter().map(|(_, blocks)| blocks.engine);
+        let mut engines = work.iter().map(|work| work.blocks.engine);
         let commanding = engines.find(Engine::is_passthrough);
         let settled = proven.is_some_and(|probe| {
             probe.passthrough == commanding.is_some()
@@ -102,7 +111,7 @@ pub fn refresh(facts: &mut Facts, (plan, lists): (&Plan, &Lists), phase: &Phase,
 
 /// Finds what holds the bytes of a target in this phase; another device has yet to be proven.
 fn find_device(facts: &mut Facts, index: usize, target: &Target, work: &[Work], roots: &Roots) {
-    let writes = work.iter().any(|(_, blocks)| blocks.destroys().is_some());
+    let writes = work.iter().any(|work| work.blocks.destroys().is_some());
     let access = if writes { Access::Write } else { Access::Read };
     let Some(path) = names::paths(target).next() else { return };
     if candor_observe::inspect_again(facts, index, &path, access, roots) {
@@ -181,7 +190,7 @@ fn prove_where_made(
     work: &[Work<'_>],
     roots: &Roots,
 ) {
-    let makes = |(_, blocks): &Work| blocks.opening.is_in_phase() && blocks.destroys().is_some();
+    let makes = |work: &Work| work.blocks.opening.is_in_phase() && work.blocks.destroys().is_some();
     let Some(directory) = path.parent().filter(|_| !path.exists() && work.iter().any(makes)) else {
         return;
     };
@@ -265,7 +274,7 @@ fn unproven(facts: &mut Facts, path: &Path, why: &str) {
 pub fn evict(plan: &Plan, phase: &Phase, events: &Events) -> Result<Vec<Note>, RunError> {
     let mut notes = Vec::new();
     for (_, target, work) in targets(plan, phase) {
-        if !work.iter().any(|(_, blocks)| blocks.hints.evict) {
+        if !work.iter().any(|work| work.blocks.hints.evict) {
             continue;
         }
         for path in names::paths(target).filter(|path| path.exists()) {
@@ -339,7 +348,7 @@ pub fn pre_read(plan: &Plan, phase: &Phase, control: &Control) -> Result<(), Run
     const CHUNK_BYTES: usize = 1 << 20;
     let mut buffer = Vec::new();
     for (_, target, work) in targets(plan, phase) {
-        if !work.iter().any(|(_, blocks)| blocks.hints.pre_read) {
+        if !work.iter().any(|work| work.blocks.hints.pre_read) {
             continue;
         }
         buffer.resize(CHUNK_BYTES, 0);

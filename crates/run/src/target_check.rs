@@ -72,13 +72,13 @@ fn no_directory(target: &Target, place: &PlanPath) -> Option<Problem> {
 
 /// A file that is missing or empty, of a target without a size.
 fn no_size(target: &Target, work: &[Work<'_>], place: &PlanPath) -> Option<Problem> {
-    let traced = work.iter().all(|(_, blocks)| matches!(blocks.access, Access::Trace(_)));
+    let traced = work.iter().all(|work| matches!(work.blocks.access, Access::Trace(_)));
     if traced || target.size.is_some() || target.kind == TargetKind::Existing {
         return None;
     }
     let unsized_file = names::named(target).find(lacks_bytes)?;
     let path = unsized_file.path.text();
-    let grows = target.layout != Layout::Never || work.iter().any(|(job, _)| writes(job));
+    let grows = target.layout != Layout::Never || work.iter().any(|work| writes(work.job));
     let (message, remedy) = match unsized_file.path.exists() {
         false if target.path.is_dir() => (
             format!("the files in `{}` have no size", target.path.text()),

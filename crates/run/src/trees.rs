@@ -318,13 +318,11 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Needs of entries on a target in that phase.
-    pub fn of(plan: &Plan, phase: &Phase, target: &Target, entries: &Entries) -> Needs {
+    /// Needs of entries on a target after the phases before.
+    pub fn of(before: &[Phase], target: &Target, entries: &Entries) -> Needs {
         if target.create == Create::Nothing {
             return Needs::default();
         }
-        let index = plan.phases.iter().position(|other| std::ptr::eq(other, phase));
-        let before = &plan.phases[..index.unwrap_or(plan.phases.len())];
         let jobs = before.iter().flat_map(|phase| &phase.jobs);
         let jobs = jobs.filter(|job| job.targets.contains(&target.name));
         let made = |over: Over| {

@@ -25,27 +25,59 @@ impl Package {
     }
 }
 
-/// Name, version, licence and licence texts of all packages; equal texts are printed once.
+/// Name, version, licence and licence texts of all packages. Texts that differ in their copyright
+/// lines alone are printed once, below the lines of each package.
 ///
 /// # Errors
 /// Cargo cannot list the packages, or a folder cannot be read.
 pub fn notices(root: &Path) -> io::Result<String> {
     let packages = packages(root)?;
     let mut text = String::from("candor contains the following packages.\n\n");
-    // Equal words are equal texts, however their lines are broken.
-    let mut texts: BTreeMap<Vec<&str>, (&str, Vec<String>)> = BTreeMap::new();
     for package in &packages {
         text.push_str(&format!("  {}: {}\n", package.title(), package.licence));
-        for licence in &package.texts {
-            let words = licence.split_whitespace().collect();
-            texts.entry(words).or_insert((licence, Vec::new())).1.push(package.title());
-        }
     }
-    for (licence, titles) in texts.into_values() {
+    for Shared { holders, licence } in shared(&packages) {
         let line = "-".repeat(80);
-        text.push_str(&format!("\n{line}\n{}\n{line}\n\n{licence}\n", titles.join(", ")));
+        text.push_str(&format!("\n{line}\n{}\n{line}\n\n{licence}\n", holders.join("\n")));
     }
     Ok(text)
+}
+
+/// A text that packages have in common.
+struct Shared {
+    /// Each package with its copyright lines.
+    holders: Vec<String>,
+    licence: String,
+}
+
+/// The licence texts of packages, each once.
+fn shared(packages: &[Package]) -> Vec<Shared> {
+    // Equal words are equal texts, however their lines are broken.
+    let mut texts: BTreeMap<String, Shared> = BTreeMap::new();
+    for package in packages {
+        for text in &package.texts {
+            let (copyrights, rest): (Vec<&str>, Vec<&str>) =
+                text.lines().partition(|line| is_copyright(line));
+            let words = rest.iter().flat_map(|line| line.split_whitespace());
+            let words = words.collect::<Vec<_>>().join(" ");
+            let new = || Shared { holders: Vec::new(), licence: rest.join("\n").trim().to_owned() };
+            let lines = copyrights.iter().map(|line| format!("\n    {}", line.trim()));
+            let holder = package.title() + &lines.collect::<String>();
+            texts.entry(words).or_insert_with(new).holders.push(holder);
+        }
+    }
+    texts.into_values().collect()
+}
+
+/// True for a line such as `Copyright (c) 2015 The authors`, which no sentence of a licence is.
+fn is_copyright(line: &str) -> bool {
+    let rest = line.trim().strip_prefix("Copyright").map(str::trim_start);
+    rest.is_some_and(|rest| {
+        rest.starts_with("(c)")
+            || rest.starts_with("(C)")
+            || rest.starts_with('©')
+            || rest.starts_with(|c: char| c.is_ascii_digit())
+    })
 }
 
 /// All packages as a CycloneDX document, without a time or a random number: equal sources give
@@ -131,4 +163,34 @@ fn output(root: &Path, words: &[&str]) -> io::Result<String> {
         return Err(io::Error::other(String::from_utf8_lossy(&run.stderr).into_owned()));
     }
     Ok(String::from_utf8_lossy(&run.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_with_other_holders_are_printed_once() {
+        let package = |name: &str, text: &str| Package {
+            name: name.into(),
+            version: "1.0.0".into(),
+            licence: "MIT".into(),
+            texts: vec![text.into()],
+        };
+        let packages = [
+            package(
+                "a",
+                "Copyright (c) 2015 A\n\nPermission is granted: keep the\ncopyright notice.",
+            ),
+            package("b", "Copyright 2020 B\n\nPermission is granted:\nkeep the copyright notice."),
+            package("c", "Public domain."),
+        ];
+        let shared = shared(&packages);
+        let holders: Vec<_> = shared.iter().map(|text| text.holders.join("; ")).collect();
+        assert_eq!(
+            holders,
+            ["a 1.0.0\n    Copyright (c) 2015 A; b 1.0.0\n    Copyright 2020 B", "c 1.0.0"]
+        );
+        assert_eq!(shared[0].licence, "Permission is granted: keep the\ncopyright notice.");
+    }
 }

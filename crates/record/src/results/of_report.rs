@@ -75,7 +75,7 @@ fn job(plan: &Plan, phase: Option<&Phase>, measured: &Measurement) -> JobResults
     let mut jobs = phase.iter().flat_map(|phase| &phase.jobs);
     let planned = jobs.find(|job| job.name == measured.job);
     let features = &measured.engine.features;
-    let of_plan = |phase| conditions::of_job(plan, phase, &measured.job, features);
+    let of_plan = |phase| conditions::of_job(phase, &measured.job, features);
     let occurred = |op: &&OpStats| op.ops > 0 || op.failed > 0;
     let targets = planned.iter().flat_map(|job| &job.targets);
     let path = |name: &String| Some(plan.target(name)?.path.text());

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use candor_entries::Lists;
 use candor_plan::entries::{Entries, Step};
 use candor_plan::units::Mix;
 use candor_plan::{Blocks, Bytes, Engine};
@@ -34,7 +35,7 @@ fn target(path: &Path) -> Target {
 
 /// Rules that refuse the plan.
 fn refused(guard: &mut Guard, plan: &Plan) -> Vec<&'static str> {
-    rules(guard.admit(plan, &plan.phases, &Lists::default()))
+    rules(guard.admit(&Upcoming::all(plan, &Lists::default())))
 }
 
 fn rules(result: Result<(), RunError>) -> Vec<&'static str> {
@@ -239,7 +240,7 @@ fn a_partitioned_device_needs_force() {
     }
     let whole = plan(Target { overwrite: true, ..target(&device.node) }, Mix::WRITE);
     let refusal = guard(None)
-        .admit(&whole, &whole.phases, &Lists::default())
+        .admit(&Upcoming::all(&whole, &Lists::default()))
         .expect_err("it is partitioned")
         .to_string();
     assert!(refusal.contains(&format!("is partitioned: {}p1", device.name())), "{refusal}");

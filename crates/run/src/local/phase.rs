@@ -118,8 +118,7 @@ impl<'a> LocalPhase<'a> {
         }
         for (_, target, work) in precheck::targets(plan, phase) {
             let Err(error) = local.guard.remove_of(target) else { continue };
-            let at = phase.jobs.iter().position(|job| std::ptr::eq(job, work[0].0)).unwrap_or(0);
-            measurements[at].errors.extend(error.failure());
+            measurements[work[0].at].errors.extend(error.failure());
         }
     }
 }

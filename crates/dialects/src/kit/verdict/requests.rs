@@ -13,11 +13,17 @@ struct Traced<'a> {
     phase: &'a str,
     of: &'a Requests,
     issued: Issued,
-    /// The requests whose sizes and places are told: all of them, or ours where those of others
-    /// would shape them.
-    shapes: &'a Requests,
-    /// Others may have shaped these: sizes and places are not ours alone.
+    /// Requests of our own, where those of others would change the sizes and places reported.
+    own: Option<&'a Requests>,
+    /// Sizes and places are not ours alone.
     mixed: bool,
+}
+
+impl<'a> Traced<'a> {
+    /// The requests whose sizes and places are reported.
+    fn shapes(&self) -> &'a Requests {
+        self.own.unwrap_or(self.of)
+    }
 }
 
 /// Those with traffic to speak of.
@@ -30,8 +36,8 @@ fn traced(report: &Report) -> Vec<Traced<'_>> {
                 let issued = trace.issued(of);
                 let mixed = issued.shaped_by_others() || others && issued.shaped_by_kernel();
                 let own = of.own().filter(|_| mixed);
-                let (shapes, mixed) = (own.unwrap_or(of), mixed && own.is_none());
-                Traced { phase: &record.name, of, issued, shapes, mixed }
+                let mixed = mixed && own.is_none();
+                Traced { phase: &record.name, of, issued, own, mixed }
             }));
         }
     }
@@ -40,7 +46,8 @@ fn traced(report: &Report) -> Vec<Traced<'_>> {
 
 /// The key `requests` beside the verdict.
 pub(super) fn trees(report: &Report) -> Vec<Object> {
-    let tree = |Traced { phase, of, issued, shapes, .. }: Traced| {
+    let tree = |traced: Traced| {
+        let (shapes, Traced { phase, of, issued, .. }) = (traced.shapes(), traced);
         let sizes = shapes.sizes().into_iter();
         let sizes = sizes.fold(Object::default(), |all, (bytes, n)| all.with(bytes.to_string(), n));
         let aligned = shapes.starts_in_4k.iter().filter(|(off, _)| *off == 0).map(|(_, n)| n);
@@ -72,7 +79,8 @@ pub(super) fn trees(report: &Report) -> Vec<Object> {
 /// results, so they follow a word of candor's own.
 pub(super) fn text(report: &Report) -> String {
     let several = report.results().count() > 1;
-    let line = |Traced { phase, of, issued, shapes, mixed }: Traced| {
+    let line = |traced: Traced| {
+        let (shapes, Traced { phase, of, issued, own, mixed }) = (traced.shapes(), traced);
         let phase = if several { format!(" of {phase}") } else { String::new() };
         let part = of.traced_share().map(|part| format!(" ({} traced)", percent(part)));
         let lead = format!("  requests{phase}, {} {}", of.device, of.direction.name());
@@ -99,16 +107,11 @@ pub(super) fn text(report: &Report) -> String {
             }
         };
         let others = issued.others;
-        let (whose, others) = match std::ptr::eq(shapes, of) {
-            true => ("", String::new()),
-            false => (
-                " by candor",
-                format!(
-                    "; {} by others, {} on average",
-                    others.count,
-                    size(others.size_mean_bytes())
-                ),
-            ),
+        let (whose, others) = if own.is_some() {
+            let size_mean = size(others.size_mean_bytes());
+            (" by candor", format!("; {} by others, {size_mean} on average", others.count))
+        } else {
+            ("", String::new())
         };
         format!("{lead}{whose}: {shown}; {place}{others}\n")
     };

@@ -61,11 +61,10 @@ pub fn of_targets(plan: &Plan) -> Vec<Condition> {
 }
 
 /// Conditions of a job, with those of its phase.
-pub fn of_job(plan: &Plan, phase: &Phase, job: &str, features: &[String]) -> Vec<Condition> {
-    let at = plan.phases.iter().position(|of| std::ptr::eq(of, phase)).unwrap_or_default();
-    let tree = tree(plan);
+pub fn of_job(phase: &Phase, job: &str, features: &[String]) -> Vec<Condition> {
+    let tree = tree(&Plan { phases: vec![phase.clone()], ..Plan::default() });
     let mut keys = Vec::new();
-    let Some(Value::Object(of_phase)) = tree.get("phase").and_then(|phases| phases.get(at)) else {
+    let Some(Value::Object(of_phase)) = tree.get("phase").and_then(|phases| phases.get(0)) else {
         return Vec::new();
     };
     for (key, value) in of_phase.iter().filter(|(key, _)| *key != "job") {
@@ -160,7 +159,7 @@ mod tests {
     #[test]
     fn the_depth_matters_and_the_name_does_not() {
         let (one, other) = (plan(4, "a"), plan(8, "b"));
-        let of = |plan: &Plan, job: &str| of_job(plan, &plan.phases[0], job, &[]);
+        let of = |plan: &Plan, job: &str| of_job(&plan.phases[0], job, &[]);
         let found = differing(&of(&one, "a"), &of(&other, "b"));
         assert_eq!(found, [("job.name".to_owned(), false), ("depth".to_owned(), true)]);
         let depth = of(&one, "a").into_iter().find(|of| of.name == "depth").unwrap();
@@ -174,10 +173,8 @@ mod tests {
         // A key that was renamed would matter from then on.
         let mut plan = plan(1, "a");
         plan.phases[0].jobs[0].stop = Some(plan.phases[0].stop.clone());
-        let names: Vec<String> = of_job(&plan, &plan.phases[0], "a", &[])
-            .into_iter()
-            .map(|condition| condition.name)
-            .collect();
+        let names: Vec<String> =
+            of_job(&plan.phases[0], "a", &[]).into_iter().map(|condition| condition.name).collect();
         let optional = ["ramp_amount", "operations_log"];
         for key in ALIKE_OF_JOBS.iter().filter(|key| !optional.contains(key)) {
             assert!(names.iter().any(|name| is_alike(name, &[key])), "{key} of {names:?}");
