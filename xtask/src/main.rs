@@ -1,4 +1,4 @@
-//! Chores of the repository: `tidy`, `setup`, `quick`, `test`, `dist`.
+//! Chores of the repository: `tidy`, `counts`, `setup`, `quick`, `test`, `dist`.
 
 mod dist;
 mod setup;
@@ -12,6 +12,8 @@ const USAGE: &str = "\
 usage: cargo run -p xtask -- COMMAND
 
   tidy    check the house rules; prints one line per breach
+  counts  print what the fronts and the style cost, and the goals
+          [counts NAME: list the positions of one count of xtask/ceilings.toml]
   setup   install what the tests need (Debian and its kin, as root), or say what is missing
   quick   format, house rules; lints and unit tests of packages that differ from a commit
           [quick COMMIT, default HEAD~1]
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
     let command = std::env::args().nth(1).unwrap_or_default();
     let done = match command.as_str() {
         "tidy" => tidy::command(&root()),
+        "counts" => tidy::counts::command(&root(), std::env::args().nth(2).as_deref()),
         "setup" => setup::command(&root()),
         "quick" => suite::quick(&root(), std::env::args().nth(2).as_deref()),
         "test" => suite::command(&root()),

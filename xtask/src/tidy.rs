@@ -4,16 +4,22 @@
 
 mod arrows;
 mod book;
+mod ceilings;
+mod circles;
+pub mod counts;
 mod dead;
 mod doc_comments;
 mod docs;
 mod duplicates;
+mod fronts;
+mod idioms;
 mod layers;
 mod leftovers;
 mod length;
-mod modules;
 mod pictures;
+mod readme_files;
 mod threads;
+mod tokens;
 mod unsafes;
 mod words;
 mod writes;
@@ -80,7 +86,7 @@ const RULES: &[Rule] = &[
     dead::check,
     arrows::check,
     arrows::without_tokio,
-    modules::check,
+    ceilings::check,
     doc_comments::check,
     book::summary,
     book::broken_links,
@@ -89,6 +95,7 @@ const RULES: &[Rule] = &[
     docs::titles,
     duplicates::check,
     pictures::check,
+    readme_files::check,
     threads::check,
     unsafes::check,
     words::check,
@@ -113,7 +120,7 @@ pub fn command(root: &Path) -> bool {
     breaches.is_empty()
 }
 
-/// Reads everything that the rules look at: Rust, manifests, the lock file, documents, pictures.
+/// Reads everything that rules check: Rust, manifests, lock file, ceilings, documents, pictures.
 fn sources(root: &Path) -> Result<Vec<Source>, String> {
     let mut files = Vec::new();
     walk(root, &root.join("docs"), &mut files)
@@ -153,6 +160,7 @@ fn walk(folder: &Path, book: &Path, files: &mut Vec<PathBuf>) -> std::io::Result
                 || name == "Cargo.toml"
                 || name == "Cargo.lock"
                 || name == "deny.toml"
+                || name == "ceilings.toml"
             {
                 files.push(path);
             }

@@ -41,6 +41,9 @@ const FLOORS: &[(&str, u32)] = &[
 /// The one arrow within a floor: a report contains the plan it came from.
 const WITHIN_FLOOR: (&str, &str) = ("record", "plan");
 
+/// Families of work, which should not use each other.
+const FAMILIES: &[&str] = &["blocks", "compute", "entries", "memory"];
+
 /// Packages in whose dependencies tokio has no place: the timed loop and what describes it.
 const WITHOUT_TOKIO: &[&str] = &["candor-engine", "candor-plan"];
 
@@ -79,6 +82,22 @@ fn check_manifest(manifest: &Source) -> Vec<Breach> {
         }
     }
     breaches
+}
+
+/// Dependencies of one family on another.
+pub fn between_families(sources: &[Source]) -> Vec<Breach> {
+    let mut found = Vec::new();
+    for family in FAMILIES {
+        let path = format!("crates/{family}/Cargo.toml");
+        let Some(manifest) = sources.iter().find(|source| source.path == path) else { continue };
+        let Ok(table) = manifest.text.parse::<Table>() else { continue };
+        let used: Vec<&str> = dependencies(&table);
+        let used = used.iter().filter_map(|name| name.strip_prefix(OWN_PREFIX));
+        for other in used.filter(|other| FAMILIES.contains(other)) {
+            found.push(manifest.breach(1, format!("{family} uses {other}")));
+        }
+    }
+    found
 }
 
 /// Names of all that a manifest depends on, for any purpose and any platform.
@@ -157,6 +176,14 @@ mod tests {
         let all = "[dependencies]\ncandor-plan = \"1\"\nserde = \"1\"";
         assert!(arrows("candor-record", all).is_empty());
         assert!(arrows("candor", "[dependencies]\ncandor-explore = \"1\"").is_empty());
+    }
+
+    #[test]
+    fn arrows_between_families_are_found_and_others_are_not() {
+        let text = "[dependencies]\ncandor-blocks = \"1\"\ncandor-engine = \"1\"\nblocks = \"1\"\n";
+        let found = between_families(&[Source::new("crates/entries/Cargo.toml", text)]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].sentence, "entries uses blocks");
     }
 
     #[test]
