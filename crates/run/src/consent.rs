@@ -495,7 +495,7 @@ fn uses<'a>(phases: &'a [Phase], target: &'a Target) -> impl Iterator<Item = &'a
         .filter(|work| work.uses_targets())
 }
 
-/// What the first job that changes a tree does to it.
+/// Name of what the first job that changes a tree does to it.
 fn changes(upcoming: &Upcoming<'_>, target: &Target) -> Option<&'static str> {
     upcoming.phases.iter().enumerate().find_map(|(at, phase)| {
         let on_it = |job: &&Job| job.targets.contains(&target.name);

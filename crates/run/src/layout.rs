@@ -71,7 +71,7 @@ fn skipped(at: usize, job: &Job, failed: &HashMap<&str, IoFailure>) -> Option<Sk
 
 /// A phase's files, and who makes them.
 pub struct FileLayout<'a> {
-    /// What is known of files across phases.
+    /// Knows the files of earlier phases.
     pub session: &'a mut Session,
     /// Makes files, where that is safe.
     pub guard: &'a mut Guard,

@@ -29,7 +29,7 @@ pub struct Work<'a> {
     pub at: usize,
     /// The job.
     pub job: &'a Job,
-    /// What it does.
+    /// Work on data that it does.
     pub blocks: &'a Blocks,
 }
 

@@ -93,6 +93,10 @@ impl Release<'_> {
         fs::create_dir_all(stage.join("bin"))?;
         done(Command::new("cp").arg("-a").arg(texts.join(".")).arg(&stage))?;
         fs::copy(binary, stage.join("bin/candor"))?;
+        // Packages keep the times of files.
+        let at = format!("@{}", self.commit_time()?);
+        let touch = ["-exec", "touch", "--no-dereference", "--date", &at, "{}", "+"];
+        done(Command::new("find").arg(&stage).args(touch))?;
         Ok(stage)
     }
 
@@ -109,10 +113,8 @@ impl Release<'_> {
         }
         fs::create_dir_all(layout.parent().unwrap_or(&layout))?;
         let image = format!("{}:{}", layout.display(), self.version);
-        let time = self.commit_time()?;
-        let at = format!("@{time}");
+        let at = format!("@{}", self.commit_time()?);
         let binary = stage.join("bin/candor");
-        done(Command::new("touch").args(["--date", &at]).arg(&binary))?;
         let created = output(Command::new("date").args(["--utc", "--date", &at, "+%FT%TZ"]))?;
         let created = created.trim();
         let umoci = |words: &[&str]| done(Command::new("umoci").args(words));

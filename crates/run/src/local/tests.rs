@@ -3,8 +3,10 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use candor_plan::blocks::Blocks;
-use candor_plan::units::Mix;
-use candor_plan::{Bytes, Engine, Job, Nanos, Stop, Target};
+use candor_plan::entries::{Entries, Step};
+use candor_plan::tree::Tree;
+use candor_plan::units::{Mix, SizeSpec};
+use candor_plan::{Bytes, Engine, Job, Nanos, Stop, Target, TargetKind};
 use candor_record::Ended;
 
 use super::*;
@@ -186,4 +188,49 @@ fn facts_that_changed_meanwhile_are_kept() {
     };
     assert_eq!(later_sizes(false), [] as [u64; 0]);
     assert_eq!(later_sizes(true), [2 << 20]);
+}
+
+/// A phase that goes once over all items of a tree.
+fn over_items(steps: &[Step]) -> Phase {
+    let entries = Entries { steps: steps.to_vec(), ..Entries::default() };
+    let jobs = vec![Job { targets: vec!["tree".into()], work: entries.into(), ..Job::default() }];
+    Phase { jobs, ..Phase::default() }
+}
+
+#[test]
+fn phases_over_names_run_in_any_order() {
+    const KINDS: [&[Step]; 4] = [
+        &[Step::Create, Step::Write, Step::Close],
+        &[Step::Open, Step::Read, Step::Close],
+        &[Step::Stat],
+        &[Step::Unlink],
+    ];
+    for order in 0..KINDS.len().pow(3) {
+        let kinds = [order % 4, order / 4 % 4, order / 16];
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let tree = Tree { items: 3, file_size: SizeSpec::Fixed(Bytes(4096)), ..Tree::default() };
+        let target = Target {
+            name: "tree".into(),
+            path: dir.path().join("tree"),
+            kind: TargetKind::Tree,
+            tree: Some(tree),
+            ..Target::default()
+        };
+        let phases = kinds.iter().map(|kind| over_items(KINDS[*kind])).collect();
+        let plan = Plan { targets: vec![target], phases, ..Plan::default() };
+        let mut local = local(&plan, &Control::default());
+        let mut items_exist = false;
+        for (index, kind) in kinds.iter().enumerate() {
+            // A run hands over a copy of the phase.
+            let phase = plan.phases[index].clone();
+            let task = Task { phase: &phase, index: Some(index), ..task(&plan) };
+            let running = local.prepare(&task).expect("it is ready").start(None);
+            let measured = running.collect(&mut no_interim).measurements.remove(0);
+            // Items that no earlier phase makes are laid out.
+            items_exist |= !kinds[..index].contains(&0);
+            let succeeds = items_exist || *kind == 0;
+            assert_eq!(measured.errors.is_empty(), succeeds, "{kinds:?}: {:?}", measured.errors);
+            items_exist = succeeds && *kind != 3;
+        }
+    }
 }
