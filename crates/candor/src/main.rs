@@ -1,8 +1,18 @@
 //! candor: a storage benchmark that tells you whether to believe it.
 //!
-//! The binary: words in, exit code out. One file per command under `commands/`; each takes its
-//! options from a table of [`flag::Flag`]s, from which the help is made as well. stdout is for
-//! data, stderr for everything else.
+//! The binary: command line in, exit code out. `commands/` has one file per command. A command
+//! takes its options from a table of [`flag::Flag`]s, from which help and documents are made. A
+//! command turns them into a plan or a question, gives it to `candor-run`, `candor-explore` or
+//! `candor-fleet`, and prints the result. stdout is for data, stderr for everything else.
+//!
+//! ```text
+//! candor run --target /data/file --rw randread --bs 4k     a plan from flags
+//! candor fio job.fio                                       a plan in fio's language
+//! candor show report.json                                  a stored report
+//! ```
+//!
+//! If the program is called by the name of a tool (a link named `fio`), the command of that tool
+//! runs.
 
 mod cli;
 mod commands;

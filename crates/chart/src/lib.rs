@@ -1,23 +1,26 @@
-//! Data series in, pictures out.
+//! Charts: data series in, SVG or PNG out.
 //!
 //! A [`Chart`] is data: titles, one x axis, panels that share it, series with units, marks.
-//! [`Chart::svg`] draws it, [`Chart::data`] gives the values to a script that draws it again, and
-//! with feature `png` [`png::render`] makes pixels. Nothing here knows a report or a tool.
+//! [`Chart::svg`] draws it, [`Chart::data`] gives its values to a script that draws it again, and
+//! `png::render` (feature `png`) makes pixels. The crate knows no report and no tool.
 //!
-//! | module | home of |
+//! ```
+//! use candor_chart::{Axis, Chart, Look, Panel, Series, Shape};
+//! use candor_record::Unit;
+//!
+//! let rate = Series::new("read", 0, Shape::Line(vec![(0.0, 81.0e3), (1.0e9, 81.4e3)]));
+//! let panel = Panel::new(Axis::linear("Rate", Unit::OpsPerS), vec![rate]);
+//! let chart = Chart { x: Axis::elapsed(), panels: vec![panel], ..Chart::default() };
+//! assert!(chart.svg(&Look::default()).starts_with("<svg"));
+//! ```
+//!
+//! | module | content |
 //! | --- | --- |
-//! | [`model`] | what a picture shows |
-//! | [`look`] | how wide, in which colours, with or without a frame |
-//! | `unit` | steps and names of units on an axis |
-//! | `ticks` | round numbers along an axis |
-//! | `scale` | values to positions |
-//! | `decimate` | long series without their inner points, never without an extreme |
-//! | `letters` | widths of texts, so that they do not collide |
-//! | `svg` | writer of elements |
-//! | `draw` | the picture, part by part |
-//! | `data` | the same values as JSON |
-//! | `table` | the same values as rows of text
-//! | [`png`] | the picture as pixels |
+//! | [`model`], [`look`] | the chart; its width, colours and frame |
+//! | `unit`, `ticks`, `scale` | units on an axis, round numbers along it, values to positions |
+//! | `decimate`, `letters` | long series without inner points; widths of texts |
+//! | `svg`, `draw` | elements; the picture |
+//! | `data`, `table` | the values as JSON and as rows of text |
 
 mod data;
 mod decimate;

@@ -1,10 +1,22 @@
-//! Results of several runs in, a comparison out.
+//! Comparison of runs: results of several runs in, a [`Comparison`] out.
 //!
-//! [`compare`] sets each run beside the first: phases, jobs and operations are paired
-//! (`pairing`), conditions that differ are looked for (`conditions`), and each figure gets the
-//! interval of its change (`estimate`, `figures`). Nothing here renders; the sentences of the
-//! result are made here (`words`), so that text and JSON have the same. The method and what it
-//! assumes stand in the crate's `README.md`.
+//! [`compare()`] compares each run with the first one. `pairing` pairs phases, jobs and operations,
+//! `conditions` finds conditions that differ, and `estimate` and `figures` give the interval of
+//! each change. The sentences of the result are made here (`words`), so text and JSON have the same
+//! ones. Nothing here renders or reads a file. The crate's `README.md` explains the method.
+//!
+//! ```
+//! use candor_compare::{Options, compare};
+//! use candor_record::results::Results;
+//!
+//! let run = |name: &str| (name.to_owned(), Results::default());
+//! let runs = [run("a.json"), run("b.json")];
+//! let comparison = compare(&runs, &Options::default()).unwrap();
+//! assert_eq!(comparison.runs.len(), 2);
+//! ```
+//!
+//! [`FailIf`] and [`Expect`] are conditions of the command line, which a comparison or a result is
+//! checked against. [`joined`] combines rounds of one command as repeats.
 
 mod bound;
 mod check;

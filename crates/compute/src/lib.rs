@@ -1,4 +1,21 @@
-//! Work without I/O: running a program, burning CPU.
+//! Work without I/O: running a program, and burning CPU time.
+//!
+//! [`ComputeFamily`] takes a job whose work is [`candor_plan::Program`] or [`candor_plan::Burn`].
+//! One run of the program, or one piece of CPU time, is one operation with a latency. Programs end
+//! with the job: SIGTERM, then SIGKILL after the plan's grace time.
+//!
+//! [`Descendants`] finds processes that a program started; [`end_descendants`] ends them.
+//!
+//! Jobs that this family runs, for example next to a job of block I/O:
+//!
+//! ```toml
+//! [[phase.job]]
+//! work.program = { command = ["sync"] }
+//!
+//! [[phase.job]]
+//! workers = 4
+//! work.burn = { chunk = "10ms", rest = "5ms" }
+//! ```
 
 mod burn;
 mod descendants;

@@ -1,5 +1,26 @@
-//! Entries: operations on named files and directories, one after another per worker or several at
-//! once.
+//! Operations on named files and directories: create, stat, read, rename, remove and others.
+//!
+//! [`EntriesFamily`] takes a job whose work is [`candor_plan::Entries`]: items of a tree, and steps
+//! for each item. A worker does one item after another, or several at once. Names and sizes of a
+//! tree are computed from numbers, so memory does not grow with it; [`Lists`] are trees whose names
+//! come from a file or a scan. Contents of files come from `candor-blocks`.
+//!
+//! | module | content |
+//! | --- | --- |
+//! | `items`, `taker` | order, budget and steps; items by their state |
+//! | `places`, `listed` | names by number; items of a list by rank |
+//! | `walk` | one item after another, or several in progress |
+//! | `calls`, `ring`, `aio`, `copying` | system calls, io_uring, libaio, whole copies |
+//! | `contents`, `generations`, `journaled` | bytes of files, versions of blocks, journals |
+//!
+//! A job that this family runs:
+//!
+//! ```toml
+//! [[phase.job]]
+//! workers = 4
+//! targets = ["files"]
+//! work.entries = { steps = ["create", "write", "close"] }
+//! ```
 
 mod aio;
 mod calls;

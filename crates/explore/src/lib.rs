@@ -1,7 +1,21 @@
-//! Series of phases that choose their next step from the last result.
+//! Series: sequences of phases that choose the next phase from the last result.
 //!
-//! A series drives a [`candor_run::Run`] on any [`candor_run::Runner`]: it knows nothing of hosts
-//! or engines.
+//! [`check()`] is `candor check`: one large file, a search for the lowest depth with the full rate,
+//! then small files. [`io500()`] is `candor scenario run io500`: phases in the order of IO500,
+//! where the size that was written is the size that is read. A series drives a [`candor_run::Run`]
+//! on any [`candor_run::Runner`], so it does not depend on hosts or engines.
+//!
+//! ```
+//! let names = candor_explore::results(true, true);
+//! assert!(names.iter().any(|name| name == "sequential write"));
+//! ```
+//!
+//! | module | content |
+//! | --- | --- |
+//! | `check` | the steps of `candor check` and their share of the time |
+//! | `saturate` | search for the lowest concurrency with the full rate |
+//! | `small_files` | trees of small files |
+//! | `io500` | the phases of IO500 |
 
 mod check;
 #[cfg(test)]

@@ -1,9 +1,24 @@
-//! Many hosts that run one plan together.
+//! Fleet: many hosts that run one plan together.
 //!
-//! A coordinator leads a tree of agents. Each agent serves one run at a time, in a process of its
-//! own, which is a [`node::Node`] of the tree with a [`candor_run::Local`] below it. Everything
-//! that decides is without sockets and clocks ([`node`], [`coordinator`]); [`link`] and [`server`]
-//! carry its messages, and a simulation does so in tests.
+//! A coordinator leads a tree of agents. Each agent serves one run at a time, in a separate
+//! process: a `node::Node` of the tree with a [`candor_run::Local`] below it. Code that decides has
+//! no socket and no clock (`node`, `coordinator`); `link` and `server` carry its messages, and a
+//! simulation does so in tests, with 10,000 agents. [`Fleet`] is a [`candor_run::Runner`], so a run
+//! does not depend on the number of hosts.
+//!
+//! ```text
+//! host 1:  candor agent                       serve(…)
+//! host 2:  candor agent                       serve(…)
+//! user:    candor run --hosts host1,host2 …   Fleet::join(&identity, &options, &channels)
+//! ```
+//!
+//! | module | content |
+//! | --- | --- |
+//! | `node`, `coordinator`, `message`, `network` | state machines and messages, without I/O |
+//! | `session`, `host` | the process of a run; the host below a node |
+//! | `server`, `link`, `wire`, `reason` | gRPC over mutual TLS; reasons of broken links |
+//! | `identity`, `secret`, `allow` | keys; the files that an agent serves |
+//! | `rendezvous` | processes of an MPI or Slurm launcher find each other |
 
 mod allow;
 mod caller;

@@ -1,21 +1,24 @@
-//! Finished runs: kept whole, beside an index that lists them and finds what changed.
+//! History: finished runs as documents, with an index that lists them and finds changes.
 //!
-//! The documents are what counts: one compressed file per run ([`Kind`]), written before anything
-//! else and never changed. The [`Index`] is an SQLite database made of them, which may be lost,
-//! damaged or of another version: it is made again. What happens in which case stands in the
-//! README.
+//! The documents are the data: one compressed file per run ([`Kind`]), written first and never
+//! changed. The [`Index`] is an SQLite database derived from them. If it is lost, damaged or of
+//! another version, it is made again. The crate's `README.md` lists the cases.
 //!
-//! | module | for |
+//! ```
+//! let history = candor_history::History::at("/var/lib/candor".into());   // opens nothing
+//! assert!(history.dir().ends_with("candor"));
+//! ```
+//!
+//! | module | content |
 //! | --- | --- |
-//! | `place` | the directory, by the environment |
-//! | `journal` | how SQLite keeps changes apart, by the filesystem |
+//! | `place` | the directory, from the environment |
+//! | `journal` | the SQLite journal mode, by filesystem |
 //! | `moment` | times as people write them |
-//! | `files` | documents, notes beside them, numbers and marks |
-//! | `entry` | a document → rows of the index |
-//! | `index` | tables, their making, entering, removing |
-//! | `query` | filters, lists, figures of one kind of work |
-//! | `change` | levels of a series of values |
-//! | `trends` | trends with their changes, and what else differed |
+//! | `files` | documents, their notes, numbers and marks |
+//! | `entry` | a document to rows of the index |
+//! | `index` | tables: creation, insertion, removal |
+//! | `query` | filters, lists, metrics of one kind of work |
+//! | `change`, `trends` | levels of a series; trends with their changes and other differences |
 //! | `export` | the table as CSV and Parquet |
 
 mod change;

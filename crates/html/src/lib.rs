@@ -1,17 +1,24 @@
-//! Report in, one self-contained page out.
+//! HTML: a report or a comparison in, one self-contained page out.
 //!
-//! The page opens offline and loads nothing: style and script stand in it, pictures are SVG, and a
-//! Content-Security-Policy forbids every request. It is whole without the script, on paper too.
-//! Words, numbers and tables are those of `candor_show`; nothing here computes one.
+//! The page works offline and loads nothing: style and script are embedded, pictures are SVG, and a
+//! Content-Security-Policy forbids every request. The page is complete without the script and on
+//! paper. Sentences, numbers and tables come from `candor_show`; nothing here computes a number.
 //!
-//! | module | for |
+//! ```
+//! use candor_html::{Frame, page};
+//!
+//! let frame = Frame { title: "Results".into(), ..Frame::default() };
+//! assert!(page(&frame, &[]).starts_with("<!doctype html>"));
+//! ```
+//!
+//! | module | content |
 //! | --- | --- |
-//! | [`page`](mod@page) | the frame: head, navigation, sections, footer |
-//! | `markup` | HTML that escapes whatever it is given |
-//! | `parts` | tables, lists, commands to copy, files to keep |
+//! | `page` | the frame: head, navigation, sections, footer |
+//! | `markup` | HTML that escapes its input |
+//! | `parts` | tables, lists, commands to copy, files to download |
 //! | `pictures` | pictures with their values and tables |
-//! | `report` | the sections of a report |
-//! | `topology` | the way from the workers to the devices, drawn |
+//! | `report`, `comparison` | the sections of a report, of a comparison |
+//! | `topology` | the path from the workers to the devices |
 
 mod comparison;
 mod markup;

@@ -1,9 +1,25 @@
-//! Facts and measurements in, findings out: pure functions, one rule per file.
+//! Judging: facts and measurements in, findings out. Pure functions, one rule per file.
 //!
-//! [`judge`] evaluates every rule of [`rules`] for a phase that ran, [`judge_again`] for all phases
-//! of a report. A rule finds something, finds nothing, or names the facts that it lacked. A
-//! finding that follows from another one joins it, so that a reader sees one cause and not its
-//! five symptoms.
+//! [`judge()`] evaluates every rule for a phase that ran, [`judge_again`] for all phases of a
+//! stored report. A rule finds something, finds nothing, or names the facts that are missing.
+//! Findings with one cause are joined, so a reader sees the cause and not its symptoms. The result
+//! has a verdict, a limit, ceilings of the path and a headline. [`questions()`] names short trials
+//! that would show what the counters do not.
+//!
+//! ```
+//! let rules = candor_judge::explanations();
+//! let split = rules.iter().find(|rule| rule.rule == "C1").unwrap();
+//! assert_eq!(split.title, "operations are split");
+//! ```
+//!
+//! | module | content |
+//! | --- | --- |
+//! | `rules` | the rules, in folders by question |
+//! | `observed`, `setup`, `flow` | a phase that ran; facts before a run; work of devices |
+//! | `causes`, `stage` | joining of findings, by the depth of their causes |
+//! | `headline`, `limit` | verdict and headline; the limit of a result |
+//! | `hosts`, [`sweep()`] | several hosts; phases that differ in one setting |
+//! | [`thresholds`] | every number that decides |
 
 pub mod activity;
 pub mod align;

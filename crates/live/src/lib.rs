@@ -1,19 +1,24 @@
-//! Screens of a terminal: events of a run, and looks at devices, as they come.
+//! Live screens in a terminal: events of a run, and activity of devices.
 //!
-//! A [`Screen`] takes what is told, draws itself into a buffer of characters and takes keys; it
-//! knows no terminal. A [`Session`] puts one on the terminal of the process, draws it a few times
-//! a second in a thread of its own, and gives the terminal back as it was after every end: at its
-//! own, after a panic, and by [`restore`] and [`suspend`] from a signal handler. Nothing waits for
-//! a terminal: events change the screen, and a frame that a slow terminal has not taken within a
-//! second makes a line of the screen.
+//! A [`Screen`] receives changes, draws itself into a buffer of characters and handles keys; it
+//! knows no terminal. A [`Session`] shows a screen on the terminal of the process: a thread draws
+//! it a few times a second. The terminal is restored after every end: a normal one, a panic, or a
+//! signal ([`restore`], [`suspend`]). A slow terminal never delays a run: if it does not take a
+//! frame within a second, one line replaces the screen.
 //!
-//! | module | for |
+//! ```text
+//! let session = Session::start(RunScreen::new(…), color, 1.0, |action| …)?;
+//! session.change(|screen, now_ns| screen.on(&event, now_ns));
+//! drop(session);                                  // the terminal is as before
+//! ```
+//!
+//! | module | content |
 //! | --- | --- |
-//! | `run` | the screen of a run, and of a stored one that is played again |
+//! | `run` | the screen of a run, also of a replayed one |
 //! | `watch` | the screen of `candor watch` |
-//! | `session`, `terminal` | the terminal, taken and given back |
-//! | `paint` | a buffer as bytes: what differs from the last frame |
-//! | `page`, `marks`, `units` | sections of lines, sparklines and bars, units and order |
+//! | `session`, `terminal` | the terminal: taken and restored |
+//! | `paint` | a buffer as bytes: the difference from the last frame |
+//! | `page`, `marks`, `units` | sections, sparklines and bars, units |
 
 mod keys;
 mod marks;

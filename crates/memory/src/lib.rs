@@ -1,4 +1,16 @@
-//! Bandwidth and latency of the host's memory, by threads and size.
+//! Memory: bandwidth and latency of the host's memory, by number of threads and size.
+//!
+//! [`MemoryFamily`] takes a job whose work is [`candor_plan::Memory`]: load, store or copy of a
+//! worker's buffers in order, or dependent loads at random addresses (chase). One piece is one
+//! operation; a chase counts single loads and adds their latency to the measurement.
+//!
+//! A job that this family runs:
+//!
+//! ```toml
+//! [[phase.job]]
+//! workers = 8
+//! work.memory = { access = "copy", size = "256m" }
+//! ```
 
 mod accesses;
 

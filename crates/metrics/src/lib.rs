@@ -1,8 +1,17 @@
-//! Figures of a run while it goes on, for Prometheus and its like.
+//! Metrics of a run in progress, for Prometheus and compatible systems.
 //!
-//! [`RunMetrics`] takes the events of a run, [`WatchMetrics`] the looks of `candor watch`. Both
-//! fill a registry, which an [`Endpoint`] shows to whoever asks, on a thread of its own. Names
-//! end in their unit, a base unit; numbers are those of the records, in that unit.
+//! [`RunMetrics`] takes the events of a run, [`WatchMetrics`] the activity of `candor watch`. Both
+//! fill a [`Registry`], which an [`Endpoint`] serves over HTTP on its own thread. Metric names end
+//! in a base unit; numbers are those of the records, in that unit. When a phase ends, its counters
+//! become the report's.
+//!
+//! ```
+//! let metrics = candor_metrics::RunMetrics::default();
+//! let registry = metrics.registry();                   // for Endpoint::open
+//! let address = candor_metrics::address("9500").unwrap();
+//! assert_eq!(address.to_string(), "127.0.0.1:9500");
+//! # drop(registry);
+//! ```
 
 mod devices;
 mod endpoint;

@@ -1,14 +1,22 @@
-//! Facts of the host and counters of the kernel, read from sysfs, procfs and a few system calls.
+//! Facts of the host and counters of the kernel, from sysfs, procfs and a few system calls.
 //!
-//! [`inspect()`] reads what stays true for the length of a run: the host, and the chain from each
-//! target's path through its filesystem to the devices that hold the bytes. [`Sampler`] reads the
-//! kernel's counters at a moment, cheaply enough for every second. [`trace`] counts single
-//! requests. The active probes: [`accounting_probe`] proves by one read that the block layer counts
-//! a target at all, [`cache`] queries, evicts and warms the page cache, [`mapped`] finds the
-//! processes that map a file, [`memory`] knows the sizes of caches.
+//! [`inspect()`] reads facts that stay true during a run: the host, and the chain from each
+//! target's path through its filesystem to the devices with the bytes. [`Sampler`] reads the
+//! kernel's counters at a moment, in a time short enough for every second. [`trace`] counts single
+//! requests. [`accounting_probe`] proves by one read that the block layer counts a target.
+//! [`cache`] queries, evicts and warms the page cache, [`mapped`] finds the processes that map a
+//! file, [`memory`] sizes buffers that no cache holds.
 //!
-//! No function fails because the host lacks something: a fact that cannot be read is absent, and
-//! [`candor_record::Facts::missing`] says why. No file is trusted to have the right format.
+//! ```
+//! use candor_observe::{Roots, inspect};
+//!
+//! let facts = inspect(&[("data".into(), "/tmp".into())], &Roots::default());
+//! assert_eq!(facts.targets.len(), 1);
+//! ```
+//!
+//! No function fails because a fact cannot be read: the fact is absent, and
+//! [`candor_record::Facts::missing`] has the reason. No file is trusted to have the right format.
+//! [`Roots`] can record the answers of a host and replay them ([`Bundle`]).
 
 pub mod accounting_probe;
 pub mod cache;

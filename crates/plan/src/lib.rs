@@ -1,14 +1,25 @@
-//! The workload model of candor: what runs, on what, how fast, until when.
+//! The workload model of candor: the work, its targets, its pace and its end.
 //!
-//! A [`Plan`] is an ordered list of [`Phase`]s. A phase is a set of [`Job`]s that start together
-//! and end together; a job is a number of identical workers that do one kind of [`Work`]:
-//! [`Blocks`] (a stream of reads, writes and trims), [`Entries`] (operations on named things in a
-//! tree), … Every foreign tool's language lowers into these types, so nothing here is named after
-//! a tool.
+//! A [`Plan`] is an ordered list of [`Phase`]s. A phase is a set of [`Job`]s that start and end
+//! together. A job is a number of identical workers that do one kind of [`Work`]: [`Blocks`]
+//! (reads, writes and trims of bytes), [`Entries`] (operations on named files and directories),
+//! programs, CPU time or memory. The languages of all other tools are translated into these types,
+//! so nothing here is named after a tool.
 //!
-//! A plan is read from text ([`text::read`]), checked once ([`check::check`]) before anything is
-//! opened, and immutable from then on. Whatever depends on a worker's number is computed by the
-//! host that runs the worker, from (rank, ranks, host, hosts), so a plan is the same everywhere.
+//! A plan is read from text, checked once before anything is opened, and not changed afterwards.
+//! Everything that depends on a worker's number follows from (rank, ranks, host, hosts), so a plan
+//! is the same on every host.
+//!
+//! ```
+//! let toml = "version = 2\n\
+//!     [[target]]\nname = \"data\"\npath = \"/srv/data\"\nkind = \"file\"\nsize = \"1g\"\n\
+//!     [[phase]]\nname = \"read\"\nstop.time = \"20s\"\n\
+//!     [[phase.job]]\ntargets = [\"data\"]\n\
+//!     work.blocks = { access = \"random\", size = \"4k\" }\n";
+//! let Ok((plan, _)) = candor_plan::text::read("a.toml", toml) else { panic!("not a plan") };
+//! assert_eq!(plan.phases[0].jobs.len(), 1);
+//! assert!(candor_plan::check::can_run(&candor_plan::check::check(&plan)));
+//! ```
 
 mod access;
 mod advice;

@@ -1,11 +1,24 @@
-//! The result model of candor.
+//! The result model of candor: types for everything that a run produces.
 //!
-//! What a run produces, from the smallest to the whole: [`Histogram`], [`Measurement`] (what the
-//! engine counted), [`facts`] (what the host is) and [`Snapshot`] (what the kernel had counted at
-//! a moment), [`Finding`] (one diagnosis), [`Note`] (what ran is not exactly what was asked), and
-//! the [`Report`] that holds them all with the plan. While a run goes on everything that happens
-//! is an [`Event`]. An [`Explanation`] tells of a rule, [`Cached`] of files in the page cache.
-//! Renderers read these types and compute nothing.
+//! From small to large: [`Histogram`], [`Measurement`] (counts of the engine), [`facts`] (the host)
+//! and [`Snapshot`] (counters of the kernel at a moment), [`Finding`] (one diagnosis), [`Note`] (a
+//! difference between request and run), and the [`Report`] that holds them all with the plan. An
+//! [`Event`] is one moment of a run in progress. An [`Explanation`] describes a rule, [`Cached`]
+//! the cached pages of files. [`results`] is the common form of results of any tool.
+//!
+//! Other crates print these types and compute nothing; [`fmt`] formats every number.
+//!
+//! ```
+//! use candor_record::{Histogram, fmt};
+//!
+//! let mut latencies = Histogram::new();
+//! latencies.record(70_000);
+//! latencies.record(90_000);
+//! assert_eq!(latencies.mean_ns(), Some(80_000.0));
+//! assert_eq!(fmt::time(80_000.0), "80 µs");
+//! ```
+//!
+//! `docs/report-schema.json` is derived from these types; a test of `candor-show` compares it.
 
 mod activity;
 pub mod by_name;

@@ -1,10 +1,24 @@
-//! One host: plan in, report out.
+//! Running a plan on one host: plan in, report out.
 //!
-//! A [`Run`] takes a plan's phases to a [`Runner`] one after another, has them judged, and gathers
-//! the report. [`Local`] is the runner of this host: it makes targets ready and runs the engine
-//! with observe beside it. It also keeps candor from doing harm: consent and held devices are
-//! checked before anything is opened, and files that candor made are removed whatever happens.
-//! Commands reach a run through its [`Control`], events leave it through [`Events`].
+//! A [`Run`] gives a plan's phases to a [`Runner`] one after another, has them judged, and collects
+//! the report. [`Local`] is the runner of this host: it prepares targets, and runs the engine and
+//! the observation of counters in parallel. `Local` also prevents damage: consent and devices in
+//! use are checked before anything is opened, and files that candor made are removed at every end.
+//! Commands reach a run through its [`Control`]; events leave it through [`Events`].
+//!
+//! ```no_run
+//! use candor_run::{Control, HostOptions, Options, execute};
+//!
+//! let plan = candor_plan::Plan::default();
+//! let options = (&Options::default(), &HostOptions::default());
+//! let report = execute(&plan, options, &Control::default(), |event| println!("{event:?}"));
+//! if let Ok(report) = report {
+//!     println!("{}", report.judgement.headline);
+//! }
+//! ```
+//!
+//! [`execute_on`] takes any runner; `candor-fleet` has the one of many hosts. [`DeviceWatch`],
+//! [`align()`], [`inspect()`] and [`cached`] serve commands that run no plan.
 
 mod align;
 mod cached_work;

@@ -1,24 +1,28 @@
-//! Report in, text and JSON out.
+//! Output: reports, facts and other records in; text, JSON, CSV and charts out.
 //!
-//! Everything here takes a record and gives text; nothing here measures, judges or opens a file.
-//! Numbers are formatted, not computed: what a table shows stands in the report as it is, so that
-//! two renderings of one report never disagree.
+//! Every function takes a record and gives text; nothing here measures, judges or opens a file.
+//! Numbers are formatted, not computed, so two forms of one report never disagree.
 //!
-//! | module | from | to |
+//! ```
+//! let json = candor_show::json::report(&candor_record::Report::default()).unwrap();
+//! assert!(json.starts_with('{'));
+//! ```
+//!
+//! | module | input | output |
 //! | --- | --- | --- |
 //! | [`report`] | `Report` | the page that a person reads first |
-//! | [`facts`] | `Facts` | what `candor inspect` prints |
-//! | [`problems`] | what is wrong with a plan | messages that underline the offending words |
-//! | [`progress`] | `Event`s | one line that tells how far a run is |
-//! | [`requests`] | `Trace` | what `candor align` prints |
-//! | [`results`] | `Results` | what `candor show` prints of another tool's results |
-//! | [`cached`] | `Cached` | what `candor cache` prints |
-//! | [`rules`] | `Explanation`s | what `candor explain` prints, and the page of all rules |
-//! | [`history`] | runs and trends | what `candor history` prints, and pictures of trends |
-//! | [`comparison`] | `Comparison` | what `candor compare` prints |
+//! | [`facts`] | `Facts` | `candor inspect` |
+//! | [`problems`] | problems of a plan | messages that underline the words at fault |
+//! | [`progress`] | `Event`s | one line of progress |
+//! | [`requests`] | `Trace` | `candor align` |
+//! | [`results`] | `Results` | `candor show` for results of another tool |
+//! | [`cached`] | `Cached` | `candor cache` |
+//! | [`rules`] | `Explanation`s | `candor explain`, and the pages of rules |
+//! | [`history`] | runs and trends | `candor history`, with charts of trends |
+//! | [`comparison`] | `Comparison` | `candor compare` |
 //! | [`csv`] | `Report` | a table for spreadsheets |
-//! | [`charts`] | `Results` and `Report` | charts, which the crate `chart` draws |
-//! | [`json`] | `Report`, `Facts`, `Explanation`s | the document for machines |
+//! | [`charts`] | `Results`, `Report` | charts, drawn by `candor-chart` |
+//! | [`json`] | any of these | the document for programs |
 
 pub mod cached;
 pub mod charts;

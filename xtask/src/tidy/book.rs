@@ -34,6 +34,7 @@ const PURPOSES: &[(&str, &str)] = &[
     ("docs/understand/", "This page explains "),
     ("docs/reference/", "This page is reference: "),
     ("docs/compare/", "This page compares "),
+    ("docs/design/", "This page explains "),
 ];
 
 /// Pages of the book.

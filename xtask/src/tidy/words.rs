@@ -89,7 +89,7 @@ fn is_program(source: &Source) -> bool {
 fn is_document(source: &Source) -> bool {
     let path = source.path.as_str();
     let is_page = path.starts_with("docs/") || path.starts_with("examples/") || !path.contains('/');
-    path.ends_with(".md") && is_page && path != "ARCHITECTURE.md"
+    path.ends_with(".md") && is_page
 }
 
 /// The lines of strings, without unit tests at the end of the file.
