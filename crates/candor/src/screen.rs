@@ -43,7 +43,7 @@ pub fn style(color: Color) -> Style {
     let width = columns(rustix::termios::tcgetwinsize(io::stdout()), terminal);
     let color = color.on(terminal);
     HAS_COLORS.store(color, Relaxed);
-    Style { color, width }
+    Style { color, width, is_screen: terminal }
 }
 
 /// Rows and columns of the terminal on stdout; none if there is no terminal, or a dumb one.

@@ -7,6 +7,8 @@ pub struct Style {
     pub color: bool,
     /// Columns to fill; 80 at least.
     pub width: usize,
+    /// The text is for a screen: summaries are cut where they do not fit it.
+    pub is_screen: bool,
 }
 
 /// Below this, tables stop being tables.
@@ -16,7 +18,7 @@ const WIDTH_MAX: usize = 140;
 
 impl Default for Style {
     fn default() -> Self {
-        Style { color: false, width: 100 }
+        Style { color: false, width: 100, is_screen: true }
     }
 }
 
@@ -51,6 +53,12 @@ impl Style {
     /// The width that is really used.
     pub(crate) fn columns(&self) -> usize {
         self.width.clamp(WIDTH_MIN, WIDTH_MAX)
+    }
+
+    /// So many lines on a screen, and as many as there are elsewhere.
+    pub(crate) fn lines_max(&self, on_screen: usize) -> usize {
+        const UNLIMITED: usize = 1_000_000;
+        if self.is_screen { on_screen } else { UNLIMITED }
     }
 
     /// The text in a tone's colour, or as it is.

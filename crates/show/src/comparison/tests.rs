@@ -111,15 +111,15 @@ fn sample() -> Comparison {
 
 #[test]
 fn a_comparison_tells_what_differs_before_what_changed() {
-    let page = text(&sample(), &Style { color: false, width: 80 });
+    let page = text(&sample(), &Style { color: false, width: 80, is_screen: true });
     assert!(page.lines().all(|line| width(line) <= 80), "{page}");
     insta::assert_snapshot!(page);
 }
 
 #[test]
 fn colours_carry_no_meaning_alone() {
-    let plain = text(&sample(), &Style { color: false, width: 80 });
-    let colored = text(&sample(), &Style { color: true, width: 80 });
+    let plain = text(&sample(), &Style { color: false, width: 80, is_screen: true });
+    let colored = text(&sample(), &Style { color: true, width: 80, is_screen: true });
     let mut stripped = colored.clone();
     while let Some(start) = stripped.find('\x1b') {
         let end = stripped[start..].find('m').map_or(stripped.len(), |at| start + at + 1);

@@ -225,7 +225,7 @@ fn each_device_is_a_line_of_80_columns() {
             ..TargetFacts::default()
         })
         .to_vec();
-    let text = list(&facts, &Style { color: false, width: 80 });
+    let text = list(&facts, &Style { color: false, width: 80, is_screen: true });
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(text.starts_with("device  kind"), "{text}");
     let disk = text.lines().find(|line| line.starts_with("sda ")).expect("the disk");
@@ -236,13 +236,13 @@ fn each_device_is_a_line_of_80_columns() {
         outcome: AccountingOutcome::CountedBelow,
         ..AccountingProbe::default()
     });
-    let text = list(&facts, &Style { color: false, width: 80 });
+    let text = list(&facts, &Style { color: false, width: 80, is_screen: true });
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let counted = |name: &str| {
         let line = text.lines().find(|line| line.starts_with(name)).expect("a line");
         line.contains(" below ") || line.contains(" counted ")
     };
     assert_eq!([counted("device "), counted("sda "), counted("sda1 ")], [true, true, false]);
-    let coloured = list(&facts, &Style { color: true, width: 80 });
+    let coloured = list(&facts, &Style { color: true, width: 80, is_screen: true });
     assert_eq!(coloured.replace("\x1b[2m", "").replace("\x1b[0m", ""), text);
 }

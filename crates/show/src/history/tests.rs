@@ -61,7 +61,7 @@ fn runs_are_a_table() {
         },
     ];
     let all = RunList { history_version: 1, in_all: 9, matching: 8, runs };
-    let text = list(&all, &Style { color: false, width: 80 });
+    let text = list(&all, &Style { color: false, width: 80, is_screen: true });
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(text.starts_with("  run  started (UTC) "), "{text}");
     for part in [
@@ -145,7 +145,7 @@ fn a_trend_names_what_changed() {
         ..trend()
     };
     let all = Trends { history_version: 1, trends: vec![trend(), quiet], single: 3 };
-    let text = trends(&all, &Style { color: false, width: 140 });
+    let text = trends(&all, &Style { color: false, width: 140, is_screen: true });
     for part in [
         "iops: read, randread 4 KiB, depth 32 on /data of node1 (phase main, candor)\n",
         "  ████████████▁▁▁·▁▁▁▁\n",

@@ -1,7 +1,7 @@
 //! The first screen of a run: key numbers and verdict, table, heaviest findings.
 //!
-//! All of it fits a terminal of 80×24, the prompt included. Whatever finds no room stands in the
-//! full text and in the report.
+//! All of it fits a terminal of 80×24, the prompt included; the full text and the report have the
+//! rest. In a pipe or a file, nothing is cut.
 
 use candor_record::facts::TargetFacts;
 use candor_record::{Finding, NameTable, Report, fmt};
@@ -37,10 +37,11 @@ pub fn text(report: &Report, style: &Style) -> String {
     let told = hosts::line(report).into_iter().chain(results::goals(report));
     let told = told.chain(filled::lines(report));
     let told = told.chain(troubles::lines(report));
-    let troubles: Vec<String> = told.take(TROUBLES_MAX).collect();
+    let troubles: Vec<String> = told.take(style.lines_max(TROUBLES_MAX)).collect();
     let all = findings::heaviest(report);
     // Two empty lines, and the one that says where the rest is.
-    let room = LINES_MAX.saturating_sub(page.lines() + troubles.len() + 3);
+    let lines_max = style.lines_max(LINES_MAX);
+    let room = lines_max.saturating_sub(page.lines() + troubles.len() + 3);
     // Two tables leave room for a line of one finding: rows count more.
     let of_findings = match NameTable::of(report) {
         Some(_) => all.len().min(1),
@@ -49,13 +50,13 @@ pub fn text(report: &Report, style: &Style) -> String {
     let table = table(style, report, room.saturating_sub(of_findings));
     page.blank();
     table.iter().for_each(|line| page.line(line));
-    troubles.iter().for_each(|line| page.line(&cut(line, style.columns())));
+    troubles.iter().flat_map(|line| short(style, line, 1)).for_each(|line| page.line(&line));
     let verdict = verdict_line(report).0;
     let shown = shown(style, &all, &verdict, room.saturating_sub(table.len()));
     page.blank();
     let told = shown.len();
     shown.iter().flatten().for_each(|line| page.line(line));
-    if page.lines() + 1 < LINES_MAX {
+    if page.lines() + 1 < lines_max {
         page.blank();
     }
     page.aside("", &rest(all.len() - told));
@@ -64,18 +65,18 @@ pub fn text(report: &Report, style: &Style) -> String {
 
 fn head(page: &mut Page, report: &Report) {
     let style = *page.style;
-    for line in key_numbers(report).iter().flat_map(|text| short(text, style.columns(), 2)) {
+    for line in key_numbers(report).iter().flat_map(|text| short(&style, text, 2)) {
         page.line(&style.paint(Tone::Strong, &line));
     }
     let (line, tone) = verdict_line(report);
-    for line in short(&whole_clauses(&line, style.columns()), style.columns(), VERDICT_LINES_MAX) {
+    for line in short(&style, &whole_clauses(&style, &line), VERDICT_LINES_MAX) {
         page.line(&style.paint(tone, &line));
     }
     let cut_short = match &report.cut_short {
         Some(sentence) => Some(format!("Cut short: {}", ended(sentence))),
         None => report.interrupted.then(|| "Cut short: interrupted.".to_owned()),
     };
-    for line in cut_short.iter().flat_map(|text| short(text, style.columns(), 2)) {
+    for line in cut_short.iter().flat_map(|text| short(&style, text, 2)) {
         page.line(&line);
     }
     let facts = report.facts();
@@ -87,13 +88,15 @@ fn head(page: &mut Page, report: &Report) {
             more = more.replace(SHARED, "");
         }
         let room = style.columns().saturating_sub(width(&more));
-        page.line(&format!("{}{more}", cut(&first, room)));
+        let first = if style.is_screen { cut(&first, room) } else { first };
+        page.line(&format!("{first}{more}"));
     }
 }
 
 /// The verdict without its last clause where only that finds no room: a part of it says nothing.
-fn whole_clauses(line: &str, columns: usize) -> String {
-    let fits = |text: &str| wrap(text, columns).len() <= VERDICT_LINES_MAX;
+fn whole_clauses(style: &Style, line: &str) -> String {
+    let lines_max = style.lines_max(VERDICT_LINES_MAX);
+    let fits = |text: &str| wrap(text, style.columns()).len() <= lines_max;
     let without = line.rsplit_once("; ").map(|(before, _)| format!("{before} …"));
     match without.filter(|without| !fits(line) && fits(without)) {
         Some(without) => without,
@@ -122,11 +125,11 @@ fn table(style: &Style, report: &Report, lines_max: usize) -> Vec<String> {
         return lines;
     }
     let Some(of) = &report.judgement.sweep else {
-        return results::brief(style, report, lines_max.min(ROWS_MAX));
+        return results::brief(style, report, lines_max.min(style.lines_max(ROWS_MAX)));
     };
-    let knees = of.knees.iter().flat_map(|knee| short(&knee.sentence, style.columns(), 2));
-    let knees: Vec<String> = knees.take(KNEE_LINES_MAX).collect();
-    let rows_max = lines_max.saturating_sub(knees.len()).min(ROWS_MAX);
+    let knees = of.knees.iter().flat_map(|knee| short(style, &knee.sentence, 2));
+    let knees: Vec<String> = knees.take(style.lines_max(KNEE_LINES_MAX)).collect();
+    let rows_max = lines_max.saturating_sub(knees.len()).min(style.lines_max(ROWS_MAX));
     sweep::brief(style, of, rows_max).into_iter().chain(knees).collect()
 }
 
@@ -138,12 +141,14 @@ fn shown(style: &Style, all: &[Located], verdict: &str, room: usize) -> Vec<Vec<
     let (mut shown, mut used) = (Vec::new(), 0);
     let heaviest = &all[..all.len().min(FINDINGS_MAX)];
     for (nth, finding) in heaviest.iter().enumerate() {
-        let lines_max = SENTENCE_LINES_MAX.min(room - used);
+        let lines_max = style.lines_max(SENTENCE_LINES_MAX).min(room - used);
         let sentence = sentence(style, finding, verdict, lines_max);
         let command = command(style, finding.0);
         // Each that follows needs its sentence at least; a command is never cut.
         let later = heaviest[nth + 1..].iter();
-        let later = later.map(|later| self::sentence(style, later, verdict, SENTENCE_LINES_MAX));
+        let later = later.map(|later| {
+            self::sentence(style, later, verdict, style.lines_max(SENTENCE_LINES_MAX))
+        });
         let later: usize = later.map(|lines| lines.len()).sum();
         let needs = |lines: &[String]| -> usize {
             lines.iter().map(|line| width(line).div_ceil(style.columns())).sum()
@@ -174,7 +179,7 @@ fn sentence(
     verdict: &str,
     lines_max: usize,
 ) -> Vec<String> {
-    let whole = wrap(verdict, style.columns()).len() <= VERDICT_LINES_MAX;
+    let whole = wrap(verdict, style.columns()).len() <= style.lines_max(VERDICT_LINES_MAX);
     let text = match whole && verdict.contains(&finding.sentence) {
         true => fmt::capital(&format!("{}. {}", finding.title, finding.advice)),
         false => {
@@ -182,7 +187,7 @@ fn sentence(
             format!("{}{place}: {}", words::meaning(finding), finding.sentence)
         }
     };
-    let lines = short(&text, style.columns() - 4, lines_max);
+    let lines = cut_off(wrap(&text, style.columns() - 4), style.columns() - 4, lines_max);
     let lead = |nth: usize| if nth == 0 { format!("{:<4}", finding.rule) } else { "    ".into() };
     lines.iter().enumerate().map(|(nth, line)| format!("{}{line}", lead(nth))).collect()
 }
@@ -204,9 +209,12 @@ fn rest(findings: usize) -> String {
     ))
 }
 
-/// The text in so many lines at most, its end replaced by `…` where it is longer.
-fn short(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
-    let mut lines = wrap(text, columns);
+/// The text in so many lines on a screen, its end replaced by `…` where it is longer.
+fn short(style: &Style, text: &str, lines_max: usize) -> Vec<String> {
+    cut_off(wrap(text, style.columns()), style.columns(), style.lines_max(lines_max))
+}
+
+fn cut_off(mut lines: Vec<String>, columns: usize, lines_max: usize) -> Vec<String> {
     if lines.len() > lines_max {
         lines.truncate(lines_max);
         if let Some(last) = lines.last_mut() {

@@ -8,7 +8,7 @@ use candor_record::facts::TargetFacts;
 
 use super::*;
 
-const NARROW: Style = Style { color: false, width: 80 };
+const NARROW: Style = Style { color: false, width: 80, is_screen: true };
 /// Rows of the terminal, less the prompt.
 const ROWS: usize = 23;
 

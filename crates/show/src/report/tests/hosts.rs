@@ -12,7 +12,7 @@ fn each_host_has_a_row() {
 
 #[test]
 fn the_first_screen_of_several_hosts_fits_80_by_24() {
-    let narrow = Style { color: false, width: 80 };
+    let narrow = Style { color: false, width: 80, is_screen: true };
     let screen = first_screen(&sample::of_hosts(), &narrow);
     assert!(screen.lines().count() <= 23, "{screen}");
     assert!(screen.lines().all(|line| line.chars().count() <= 80), "{screen}");

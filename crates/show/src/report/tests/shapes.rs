@@ -12,7 +12,7 @@ use crate::style::Style;
 #[test]
 fn believable_on_a_wide_terminal() {
     let report = sample::report("every number is the storage's own.", sample::series());
-    assert_snapshot!(text(&report, &Style { color: false, width: 200 }), @"
+    assert_snapshot!(text(&report, &Style { color: false, width: 200, is_screen: true }), @"
     All 6 results are the storage's numbers.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at most
 
@@ -52,7 +52,7 @@ fn on_a_narrow_terminal() {
     phases[1].record.repeat = 1;
     phases[1].record.name.push_str(", and so on and so forth");
     let report = sample::report("every number is the storage's own.", phases);
-    assert_snapshot!(text(&report, &Style { color: false, width: 40 }), @"
+    assert_snapshot!(text(&report, &Style { color: false, width: 40, is_screen: true }), @"
     All 2 results are the storage's numbers.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0
     Gbps, 600 MB/s at most
@@ -152,7 +152,7 @@ fn colours_carry_no_meaning_alone() {
     let mut phases = sample::series();
     phases[0].judged.findings = vec![sample::page_cache()];
     let report = sample::report("correct.", phases);
-    let colored = text(&report, &Style { color: true, width: 100 });
+    let colored = text(&report, &Style { color: true, width: 100, is_screen: true });
     let mut bare = String::new();
     let mut rest = colored.as_str();
     while let Some((before, code)) = rest.split_once("\x1b[") {
@@ -169,7 +169,7 @@ fn lines_keep_to_the_width() {
     phases[0].judged.findings = vec![Finding { next: None, ..sample::page_cache() }];
     let report = sample::report("correct.", phases);
     for columns in [80, 93, 100, 120, 140] {
-        for line in text(&report, &Style { color: false, width: columns }).lines() {
+        for line in text(&report, &Style { color: false, width: columns, is_screen: true }).lines() {
             assert!(line.chars().count() <= columns, "{columns}: {line}");
         }
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const NARROW: Style = Style { color: false, width: 80 };
+const NARROW: Style = Style { color: false, width: 80, is_screen: true };
 
 fn row(depth: u32, ops_per_s: f64, mean_ns: f64, gain: Option<f64>) -> SweepRow {
     SweepRow {
@@ -69,4 +69,6 @@ fn long_sweeps_are_cut_on_the_first_screen() {
     let text = first_screen(&report, &NARROW);
     assert!(text.lines().count() <= 23, "{text}");
     assert!(text.contains("more rows") && text.contains("The knee is depth 16"), "{text}");
+    let piped = first_screen(&report, &Style { is_screen: false, ..NARROW });
+    assert!(piped.lines().count() > 45 && !piped.contains('…'), "{piped}");
 }
