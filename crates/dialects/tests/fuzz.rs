@@ -17,10 +17,11 @@ use candor_dialects::elbencho;
 use candor_dialects::fio;
 use candor_dialects::fio::ast::{FioEnvironment, Keyword};
 use candor_dialects::fio::job_options;
-use candor_dialects::fio::lower::{self, Found, Host};
+use candor_dialects::fio::lower;
 use candor_dialects::fio::options;
 use candor_dialects::fio::trace;
-use candor_dialects::kit::{Environment, Plain, Table};
+use candor_dialects::kit::{Environment, Plain, ReadAs, Table};
+use candor_dialects::kit::{Found, Host};
 use candor_dialects::md_workbench;
 use candor_dialects::mdtest;
 use candor_dialects::results;
@@ -141,14 +142,50 @@ struct Nowhere;
 impl Host for Nowhere {
     fn found(&self, path: &Path) -> Found {
         match path.to_string_lossy() {
-            name if name.ends_with(".0") => Found::Nothing,
-            name if name.contains('.') => Found::File(1 << 20),
+            name if name.starts_with("/dev") => Found::Device(Some(1 << 40)),
+            name if name.ends_with(".0") || name.ends_with('n') => Found::Nothing,
+            name if name.contains('f') => Found::File(1 << 20),
+            name if name.contains('x') || name.contains('.') => Found::File(1 << 30),
+            name if name.ends_with('0') => Found::Other,
             _ => Found::Directory,
         }
     }
 
+    fn cpus(&self) -> Option<Vec<u32>> {
+        Some(vec![0, 1])
+    }
+
+    fn nodes(&self) -> Option<Vec<u32>> {
+        Some(vec![0, 1])
+    }
+
+    fn node_cpus(&self, node: u32) -> Option<Vec<u32>> {
+        (node < 2).then(|| vec![node])
+    }
+
+    fn is_this_host(&self, name: &str) -> bool {
+        name == "localhost"
+    }
+
+    fn now(&self) -> Duration {
+        Duration::from_secs(1 << 30)
+    }
+
     fn entropy(&self) -> u64 {
         1
+    }
+
+    fn list(&self, root: &Path, listing: &Listing) -> Result<List, ListError> {
+        if listing.file.as_deref() == Some(Path::new("4k")) {
+            List::read(&b"d a\nf 10 a/b\nf 100000000 c\n"[..])
+        } else {
+            List::scan(&root.join("none"))
+        }
+    }
+
+    fn first_bytes(&self, path: &Path, _: ReadAs, bytes_max: usize) -> std::io::Result<Vec<u8>> {
+        let name = path.to_string_lossy().into_owned();
+        Ok(format!("pos: {name}").into_bytes()[..bytes_max.min(name.len())].to_vec())
     }
 
     fn open(&self, _: &Path) -> std::io::Result<Box<dyn BufRead>> {
@@ -353,45 +390,6 @@ fn odd_operands_of_dd_end_in_a_copy_or_in_a_sentence() {
     });
 }
 
-impl elbencho::setup::Host for Nowhere {
-    fn found(&self, path: &Path) -> candor_dialects::kit::Found {
-        use candor_dialects::kit::Found;
-        match path.to_string_lossy() {
-            name if name.starts_with("/dev") => Found::Device(1 << 40),
-            name if name.contains('f') => Found::File(1 << 20),
-            name if name.contains('0') => Found::Nothing,
-            _ => Found::Directory,
-        }
-    }
-
-    fn is_among_devices(&self, _: &Path) -> bool {
-        false
-    }
-
-    fn cpus(&self) -> Vec<u32> {
-        vec![0, 1]
-    }
-
-    fn nodes(&self) -> Vec<u32> {
-        vec![0, 1]
-    }
-
-    fn node_cpus(&self, node: u32) -> Option<Vec<u32>> {
-        (node < 2).then(|| vec![node])
-    }
-
-    fn now(&self) -> (u64, u32) {
-        (1 << 30, 5)
-    }
-
-    fn list(&self, root: &Path, listing: &Listing) -> Result<List, ListError> {
-        match listing.file.as_deref() == Some(Path::new("4k")) {
-            true => List::read(&b"d a\nf 10 a/b\nf 100000000 c\n"[..]),
-            false => List::scan(&root.join("none")),
-        }
-    }
-}
-
 /// A command line of elbencho, some of whose values are odd ones.
 fn words_of_elbencho(dice: &mut Dice) -> Vec<OsString> {
     const VALUES: &[&str] = &["1", "4", "4k", "1m", "all", "0,[1-3]", "seq", "range", "fast"];
@@ -497,26 +495,6 @@ fn mutated_results_of_tools_end_in_figures_or_in_a_sentence() {
     });
 }
 
-impl mdtest::setup::Host for Nowhere {
-    fn now_s(&self) -> u64 {
-        1 << 30
-    }
-
-    fn items_of(&self, file: &str) -> Option<u64> {
-        file.parse().ok()
-    }
-}
-
-impl md_workbench::setup::Host for Nowhere {
-    fn now_s(&self) -> u64 {
-        1 << 30
-    }
-
-    fn position(&self, file: &str) -> Option<u64> {
-        file.parse().ok()
-    }
-}
-
 /// A command line of mdtest or md-workbench, some of whose values are odd ones.
 fn words_of_family<O: 'static>(
     tool: &str,
@@ -599,34 +577,6 @@ fn odd_words_of_md_workbench_end_in_a_plan_or_in_sentences() {
         };
         (shown, Box::new(digest))
     });
-}
-
-impl vdbench::lower::Host for Nowhere {
-    fn found(&self, path: &Path) -> candor_dialects::kit::Found {
-        use candor_dialects::kit::Found;
-        match path.to_string_lossy() {
-            name if name.starts_with("/dev") => Found::Device(1 << 40),
-            name if name.contains('x') => Found::File(1 << 30),
-            name if name.contains('a') => Found::File(1 << 20),
-            _ => Found::Nothing,
-        }
-    }
-
-    fn async_engine(&self) -> candor_plan::Engine {
-        candor_plan::Engine::LIBAIO
-    }
-
-    fn is_this_host(&self, system: &str) -> bool {
-        system == "localhost"
-    }
-
-    fn cpus(&self) -> u32 {
-        3
-    }
-
-    fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
-        path.ends_with("p").then(|| vec![1, 2, 3])
-    }
 }
 
 /// Parameter files: all cases of the corpus.

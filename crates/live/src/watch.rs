@@ -178,7 +178,7 @@ impl WatchScreen {
     /// All figures, as they are printed where there is no screen.
     fn details(&self, columns: usize) -> Vec<Line<'static>> {
         let look = self.shown();
-        let style = TextStyle { color: false, width: columns };
+        let style = TextStyle { width: columns, ..TextStyle::default() };
         let text = candor_show::watch::text(&look.watched, &look.title, self.idle, &style);
         text.lines().skip(1).map(|line| Line::raw(line.to_owned())).collect()
     }

@@ -12,13 +12,13 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::Path;
 
-use candor_dialects::fio::lower::ThisHost;
 use candor_dialects::kit::{Diagnostic, Origins, Texts};
 use candor_plan::path_text::{bytes_of, word_of};
 use candor_plan::{PathText, Plan, PlanPath, check, path_of, text};
 use candor_record::Note;
 use clap::{Arg, ArgMatches, Command};
 
+use crate::commands::foreign::host::ThisHost;
 use crate::{commands, exit, screen};
 
 const LONG_ABOUT: &str = "\
@@ -124,7 +124,7 @@ pub fn main(matches: &ArgMatches) -> u8 {
 
 /// The plan as a job file of fio, behind comments on what came before it.
 fn job_file(of: &Converted) -> Result<String, Vec<String>> {
-    let text = candor_dialects::fio::write::job_file(&of.plan, &ThisHost)?;
+    let text = candor_dialects::fio::write::job_file(&of.plan, &ThisHost::default())?;
     let comments = of.comments.iter().map(|(_, comment)| format!("# {comment}\n"));
     Ok(comments.collect::<String>() + &text)
 }

@@ -5,7 +5,6 @@
 //! held is not written, unless `CANDOR_FORCE=1` insists.
 
 mod files;
-mod host;
 mod hosts;
 mod live;
 mod run;
@@ -23,9 +22,8 @@ use candor_dialects::kit::Coverage;
 use candor_plan::path_of;
 use clap::{Arg, Command};
 
-use self::host::ThisHost;
 use super::foreign::Complaints;
-use super::foreign::host::HostEnvironment;
+use super::foreign::host::{HostEnvironment, ThisHost};
 use crate::{commands, screen};
 
 /// First word that shows result files in place of a benchmark.
@@ -151,7 +149,7 @@ fn benchmark(reading: &Reading) -> u8 {
         return code;
     }
     let lowered = match hosts::fleet(&reading.options.hosts) {
-        Ok(None) => plan::lower(reading, &ThisHost),
+        Ok(None) => plan::lower(reading, &ThisHost::default()),
         Ok(Some(fleet)) => match hosts::lowered(reading, fleet) {
             Ok(lowered) => lowered,
             Err(sentence) => {

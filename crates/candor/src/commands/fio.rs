@@ -32,7 +32,7 @@ use clap::{Arg, Command};
 use self::clients::Clients;
 use self::debug::Debug;
 use super::foreign::Complaints;
-use super::foreign::host::{HostEnvironment, NotedHost};
+use super::foreign::host::{HostEnvironment, ThisHost};
 use crate::screen;
 
 /// Bad input, a refusal, a missing file: whatever keeps jobs from starting.
@@ -104,7 +104,7 @@ fn jobs(ast: &Ast, flags: &Flags, argv: &[OsString]) -> u8 {
         return printed(&(debug.begin() + &debug.words(ast)));
     }
     let lowered = match ast.clients.is_empty() {
-        true => Ok(lower::lower(ast, &NotedHost).map(|lowered| (lowered, None))),
+        true => Ok(lower::lower(ast, &ThisHost::default()).map(|lowered| (lowered, None))),
         false => {
             clients::lowered(ast).map(|lowered| lowered.map(|(l, clients)| (l, Some(clients))))
         }

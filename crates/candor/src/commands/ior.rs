@@ -13,7 +13,6 @@ use candor_dialects::ior::options::{self, Instead, Reading, TABLE};
 use candor_dialects::kit::Coverage;
 use clap::{Arg, Command};
 
-pub use self::host::ThisHost;
 use super::foreign::Complaints;
 use super::foreign::host::HostEnvironment;
 use super::foreign::ranks::{self, RankHosts, Ranked};

@@ -15,9 +15,8 @@ use candor_dialects::md_workbench::options::{self, Instead, Reading, TABLE};
 use candor_dialects::md_workbench::plan;
 use clap::{Arg, Command};
 
-pub use self::files::ThisHost;
 use super::foreign::Complaints;
-use super::foreign::host::HostEnvironment;
+use super::foreign::host::{HostEnvironment, ThisHost};
 use super::foreign::ranks::{self, RankHosts, Ranked};
 use crate::commands;
 
@@ -98,7 +97,7 @@ fn benchmark(reading: &Reading, hosts: Option<&RankHosts>) -> u8 {
         COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
         return WRONG;
     }
-    match plan::lower(reading, &ThisHost) {
+    match plan::lower(reading, &ThisHost::default()) {
         Ok(lowered) => run::main(&lowered, hosts),
         Err(errors) => {
             COMPLAINTS.diagnostics(&errors, &reading.texts);

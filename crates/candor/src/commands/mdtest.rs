@@ -5,9 +5,9 @@
 //! name of the test directories.
 
 mod files;
-mod host;
 mod operations;
 mod run;
+mod space;
 
 use std::ffi::OsString;
 
@@ -16,9 +16,8 @@ use candor_dialects::mdtest::options::{self, Instead, Reading, TABLE};
 use candor_dialects::mdtest::plan;
 use clap::{Arg, Command};
 
-pub use self::host::ThisHost;
 use super::foreign::Complaints;
-use super::foreign::host::HostEnvironment;
+use super::foreign::host::{HostEnvironment, ThisHost};
 use super::foreign::ranks::{self, RankHosts, Ranked};
 use crate::commands;
 
@@ -102,7 +101,7 @@ fn benchmark(reading: &Reading, hosts: Option<&RankHosts>) -> u8 {
         COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
         return WRONG;
     }
-    match plan::lower(reading, &ThisHost) {
+    match plan::lower(reading, &ThisHost::default()) {
         Ok(lowered) => run::main(&lowered, hosts),
         Err(errors) => {
             COMPLAINTS.diagnostics(&errors, &reading.texts);

@@ -6,7 +6,6 @@
 
 mod anchors;
 mod drive;
-mod host;
 mod hosts;
 mod monitor;
 mod outcome;
@@ -31,9 +30,8 @@ use candor_dialects::vdbench::options::{self, Instead, Reading, TABLE};
 use candor_dialects::vdbench::runs::expand;
 use clap::{Arg, Command};
 
-use self::host::ThisHost;
 use super::foreign::Complaints;
-use super::foreign::host::HostEnvironment;
+use super::foreign::host::{HostEnvironment, ThisHost};
 use crate::commands;
 
 /// Exit code of whatever goes wrong: words or files are refused, work fails, data are corrupt.
@@ -141,17 +139,17 @@ pub fn lowered(reading: &Reading) -> Result<Lowered, Vec<Diagnostic>> {
         return Err(vec![error.remedy("add rd=")]);
     }
     let Reading { file, texts, options: asked, .. } = reading;
-    let systems = Systems::of(file, &ThisHost);
+    let systems = Systems::of(file, &ThisHost::default());
     // A simulation looks at nothing.
     if systems.is_empty() || asked.is_simulation {
-        return lower(&Request { file, texts, asked, host: &ThisHost }, &runs);
+        return lower(&Request { file, texts, asked, host: &ThisHost::default() }, &runs);
     }
-    let errors = refused(&Request { file, texts, asked, host: &ThisHost }, &runs);
+    let errors = refused(&Request { file, texts, asked, host: &ThisHost::default() }, &runs);
     if !errors.is_empty() {
         return Err(errors);
     }
     let wrong = |sentence: String| vec![Diagnostic::nowhere("hosts", sentence)];
-    let there = hosts::There::join(&systems).map_err(wrong)?;
+    let there = hosts::join(&systems).map_err(wrong)?;
     let lowered = lower(&Request { file, texts, asked, host: &there }, &runs);
     there.looked().map_err(wrong).and(lowered)
 }

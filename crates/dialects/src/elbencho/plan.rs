@@ -10,8 +10,8 @@ use candor_plan::{Nanos, OnDone, OperationsLog, Phase, Plan, Stop, Work, path_of
 use candor_record::Note;
 
 use super::options::{Draft, Reading, TABLE};
-use super::setup::{self, BenchPhase, Host, PathKind, PhaseKind, Setup};
-use crate::kit::{Diagnostic, Diagnostics};
+use super::setup::{self, BenchPhase, PathKind, PhaseKind, Setup};
+use crate::kit::{Diagnostic, Diagnostics, Host};
 
 /// A plan, and all that its report cannot tell.
 #[derive(Clone, Debug)]

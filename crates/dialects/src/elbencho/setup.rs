@@ -1,39 +1,16 @@
 //! A benchmark as it runs: what was asked, and what the paths are.
 
-use std::path::Path;
-
-use candor_plan::listing::{Deal, List, ListError, Listing};
+use candor_plan::listing::{Deal, Listing};
 use candor_plan::{Bytes, path_of};
 
 use super::options::{Bind, FileLock, Options, Reading};
-use crate::kit::{Diagnostics, Found, Scope};
+use crate::kit::{Diagnostics, Found, Host, Scope};
 
 /// Smallest unit of direct I/O.
 pub(super) const SECTOR: u64 = 512;
 
 /// Name of the job of workers that read in a phase of writes.
 pub const READERS: &str = "readers";
-
-/// Questions to the host.
-pub trait Host {
-    /// Looks at a path. Nothing is opened.
-    fn found(&self, path: &Path) -> Found;
-    /// True for a name right among the device nodes.
-    fn is_among_devices(&self, path: &Path) -> bool;
-    /// The CPUs that the host has.
-    fn cpus(&self) -> Vec<u32>;
-    /// The NUMA nodes that the host has.
-    fn nodes(&self) -> Vec<u32>;
-    /// The CPUs of a NUMA node; none where there is no such node.
-    fn node_cpus(&self, node: u32) -> Option<Vec<u32>>;
-    /// Seconds since 1970, and ns of the present one.
-    fn now(&self) -> (u64, u32);
-    /// The list of a tree in a directory.
-    ///
-    /// # Errors
-    /// The list cannot be read.
-    fn list(&self, root: &Path, listing: &Listing) -> Result<List, ListError>;
-}
 
 /// Kind of the paths of a benchmark: all are of one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -208,7 +185,7 @@ impl Settling<'_> {
             let among_devices = || host.is_among_devices(&path_of(path));
             kinds.push(match found {
                 Found::Directory => PathKind::Directory,
-                Found::Device(_) => PathKind::BlockDevice,
+                Found::Device(Some(_)) => PathKind::BlockDevice,
                 Found::File(_) => PathKind::File,
                 Found::Nothing if !among_devices() => PathKind::File,
                 Found::Nothing => {
@@ -216,7 +193,7 @@ impl Settling<'_> {
                     self.wrong("path", message, "name a device that exists");
                     return None;
                 }
-                Found::Other => {
+                Found::Device(None) | Found::Character | Found::Other => {
                     let message = format!("`{path}` is no directory, file or block device");
                     self.wrong("path", message, "name one of these");
                     return None;
@@ -372,10 +349,7 @@ impl Settling<'_> {
         let phases = self.setup.asked.phases;
         let mut bytes = given;
         for (path, found) in self.setup.asked.paths.clone().iter().zip(found) {
-            let there = match found {
-                Found::File(bytes) | Found::Device(bytes) => Some(*bytes),
-                _ => None,
-            };
+            let there = found.bytes();
             if there.is_none() && !phases.write {
                 let message = format!("`{path}` does not exist, and no phase writes it");
                 self.wrong("path", message, "name a file that exists, or add -w");

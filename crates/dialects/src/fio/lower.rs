@@ -8,7 +8,6 @@ mod content;
 mod engines;
 mod files;
 mod groups;
-mod host;
 mod instance;
 mod measures;
 mod names;
@@ -30,9 +29,8 @@ use super::ast::{Ast, Section};
 use super::job::FioJob;
 use super::job_options::JobOptions;
 use super::options::{self, Reading};
-use crate::kit::{Diagnostic, Diagnostics, Origins};
+use crate::kit::{Diagnostic, Diagnostics, Host, Origins};
 
-pub use host::{Found, Host, ThisHost, Zoned};
 use instance::Instance;
 
 /// Everything that a user's words lower to.

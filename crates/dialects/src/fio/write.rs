@@ -13,8 +13,8 @@ use candor_plan::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 use candor_plan::{Bytes, Engine, Job, Nanos, PathText, Phase, Plan, Stop};
 
 use super::ast::{FioEnvironment, Keyword};
-use super::lower::{Host, lower};
-use crate::kit::Environment;
+use super::lower::lower;
+use crate::kit::{Environment, Host};
 
 /// The plan as a job file of fio.
 ///

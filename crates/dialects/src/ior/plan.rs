@@ -10,8 +10,8 @@ use candor_record::Note;
 
 use super::grammar::Memory;
 use super::options::{Draft, Reading, TABLE};
-use super::setup::{self, Host, Setup, TestSetup};
-use crate::kit::{Diagnostic, Diagnostics, Origins};
+use super::setup::{self, Setup, TestSetup};
+use crate::kit::{Diagnostic, Diagnostics, Host, Origins};
 
 pub use files::first_path;
 

@@ -2,24 +2,13 @@
 
 mod checks;
 
-use std::path::Path;
-
 use candor_plan::{RankOrder, path_of};
 
 use super::options::{FakeNodes, Options, OutputOptions, Reading, TestScope};
-use crate::kit::{Diagnostics, Found, Scope};
+use crate::kit::{Diagnostics, Host, ReadAs, Scope};
 
-/// Questions to the host.
-pub trait Host {
-    /// Looks at a path. Nothing is opened.
-    fn found(&self, path: &Path) -> Found;
-    /// Seconds since 1970.
-    fn now_s(&self) -> u64;
-    /// The content of a small file; none where it cannot be read.
-    fn content(&self, path: &Path) -> Option<String>;
-    /// Names of the variables of the environment that begin so.
-    fn variables(&self, begin: &str) -> Vec<String>;
-}
+/// Longest status file.
+const STATUS_BYTES_MAX: usize = 64;
 
 /// A test as it runs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -122,7 +111,7 @@ impl TestSetup {
 
 /// Settles all tests: what was left to IOR's defaults is filled in, what cannot be is refused.
 pub(super) fn settle(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) -> Setup {
-    let now_s = host.now_s();
+    let now_s = host.now().as_secs();
     let mut setup =
         Setup { command: reading.command.clone(), output: reading.output(), ..Setup::default() };
     let mut seed = None;
@@ -193,7 +182,8 @@ fn settle_status(
     if test.writes() || !test.reads() {
         return;
     }
-    let text = host.content(&path_of(&file));
+    let bytes = host.first_bytes(&path_of(&file), ReadAs::Replaceable, STATUS_BYTES_MAX).ok();
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
     match text.and_then(|text| text.trim().parse().ok()) {
         Some(iterations) => test.status_iterations = iterations,
         None => {

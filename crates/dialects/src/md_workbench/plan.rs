@@ -10,8 +10,8 @@ use candor_plan::{OnFailure, Phase, Plan};
 use candor_record::Note;
 
 use super::options::{Draft, Reading, TABLE};
-use super::setup::{self, Host, Setup};
-use crate::kit::{Diagnostic, Diagnostics};
+use super::setup::{self, Setup};
+use crate::kit::{Diagnostic, Diagnostics, Host};
 
 /// A phase as md-workbench counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

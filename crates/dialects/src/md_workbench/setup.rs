@@ -1,22 +1,17 @@
 //! A run as it happens: which phases there are, and where the window of objects begins.
 
 use candor_plan::check::OPERATION_MAX;
+use candor_plan::path_of;
 
 use super::options::{Options, Reading};
-use crate::kit::Diagnostics;
+use crate::kit::{Diagnostics, Host, ReadAs, seed_31_bits};
 
 /// Most phases of a run.
 const PHASES_MAX: u64 = 4096;
+/// Longest file with the number of the oldest object.
+const POSITION_BYTES_MAX: usize = 64;
 /// Waiting times of `-T` behind the first benchmark without any.
 const ADAPTIVE: [f64; 7] = [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
-
-/// Questions to the host.
-pub trait Host {
-    /// Seconds since 1970: the seed where none is given.
-    fn now_s(&self) -> u64;
-    /// Number of the oldest object in the file of an earlier run; none where it cannot be read.
-    fn position(&self, file: &str) -> Option<u64>;
-}
 
 /// A run as it happens.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -75,7 +70,7 @@ pub fn settle(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) -> Setu
     check_phases(reading, &asked, out);
     check_data(reading, &asked, out);
     let start = start(reading, &asked, host, out);
-    let data_seed = asked.data.seed.unwrap_or_else(|| host.now_s());
+    let data_seed = asked.data.seed.unwrap_or_else(|| seed_31_bits(host));
     Setup { asked, start, data_seed }
 }
 
@@ -94,12 +89,20 @@ fn start(reading: &Reading, asked: &Options, host: &dyn Host, out: &mut Diagnost
         return 0;
     }
     let file = &asked.run.run_info_file;
-    host.position(file).unwrap_or_else(|| {
+    position(host, file).unwrap_or_else(|| {
         let message = format!("{file} cannot be read, or has no line `pos: NUMBER`");
         let remedy = "run -1 first, name the file of that run, or give --start-item";
         out.wrong(reading, "run-info-file", message, remedy);
         0
     })
+}
+
+/// Number of the oldest object in the file of an earlier run; none where it cannot be read.
+fn position(host: &dyn Host, file: &str) -> Option<u64> {
+    let bytes = host.first_bytes(&path_of(file), ReadAs::Replaceable, POSITION_BYTES_MAX).ok()?;
+    let text = String::from_utf8(bytes).ok()?;
+    let number: u32 = text.trim_start().strip_prefix("pos:")?.trim().parse().ok()?;
+    Some(number.into())
 }
 
 fn check_counts(reading: &Reading, asked: &Options, out: &mut Diagnostics) {

@@ -12,8 +12,8 @@ use candor_plan::{Nanos, OnFailure, Phase, Plan, Work};
 use candor_record::Note;
 
 use super::options::{Draft, Options, Reading, TABLE};
-use super::setup::{self, Host, Setup, Test};
-use crate::kit::{Diagnostic, Diagnostics};
+use super::setup::{self, Setup, Test};
+use crate::kit::{Diagnostic, Diagnostics, Host};
 
 /// Part that a phase of the plan has in a row of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,23 +1,18 @@
 //! A test as it runs: which operations there are, and how many items.
 
 use candor_plan::check::OPERATION_MAX;
+use candor_plan::path_of;
 
 use super::options::{BackEnd, Options, Phases, Reading};
-use crate::kit::Diagnostics;
+use crate::kit::{Diagnostics, Host, ReadAs, seed_31_bits};
 
 /// Most directories of one tree, and most runs of all phases.
 const DIRECTORIES_MAX: u64 = 1 << 32;
 const RUNS_MAX: u64 = 4096;
+/// Longest file with the items of an earlier run.
+const ITEMS_BYTES_MAX: usize = 4096;
 /// Most test directories of all runs.
 const TEST_DIRS_MAX: u64 = 1 << 14;
-
-/// Questions to the host.
-pub trait Host {
-    /// Seconds since 1970: the seed where none is given.
-    fn now_s(&self) -> u64;
-    /// Number in a file with the items of an earlier run; none where it cannot be read.
-    fn items_of(&self, file: &str) -> Option<u64>;
-}
 
 /// One row of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,7 +145,7 @@ pub fn settle(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) -> Setu
     let creates_files = asked.phases.create && asked.phases.files;
     let file = run.stonewall_file.as_deref().filter(|_| !creates_files);
     let first_items = file.and_then(|file| {
-        let items = host.items_of(file);
+        let items = items_of(host, file);
         if items.is_none() {
             let why = "the file cannot be read, or holds no number";
             out.note(reading, "x", "all items are worked on", why);
@@ -158,15 +153,21 @@ pub fn settle(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) -> Setu
         items
     });
     let random = run.random || run.random_seed > 0;
-    let seed = if run.random_seed > 0 { run.random_seed } else { host.now_s() };
+    let seed = if run.random_seed > 0 { run.random_seed } else { seed_31_bits(host) };
     Setup {
         first_items,
         random_seed: random.then_some(seed),
-        data_seed: asked.data.seed.unwrap_or_else(|| host.now_s()),
+        data_seed: asked.data.seed.unwrap_or_else(|| seed_31_bits(host)),
         task_counts: task_counts(&asked),
         asked,
         ..counted
     }
+}
+
+/// Number at the start of a file with the items of an earlier run; none where it cannot be read.
+fn items_of(host: &dyn Host, file: &str) -> Option<u64> {
+    let bytes = host.first_bytes(&path_of(file), ReadAs::Replaceable, ITEMS_BYTES_MAX).ok()?;
+    String::from_utf8(bytes).ok()?.split_whitespace().next()?.parse().ok()
 }
 
 /// All operations where none is named, on files and directories where neither is.

@@ -14,7 +14,7 @@ use candor_plan::blocks::{Arrival, RateStep};
 use candor_plan::{OpsPerSec, Phase, Target, Work};
 use candor_record::Note;
 
-pub use host::{Host, Systems};
+pub use host::Systems;
 
 use super::definitions::commands::Commands;
 use super::definitions::rd::Rd;
@@ -22,7 +22,7 @@ use super::definitions::{Defined, Definition};
 use super::file::ParameterFile;
 use super::options::Options;
 use super::runs::{Run, RunRate};
-use crate::kit::{Diagnostic, Diagnostics, Origins, Texts};
+use crate::kit::{Diagnostic, Diagnostics, Host, Origins, Texts};
 
 /// Name of the run that fills luns.
 pub const SD_FORMAT: &str = "SD_format";

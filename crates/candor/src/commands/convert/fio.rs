@@ -11,7 +11,7 @@ use candor_plan::blocks::Access;
 use candor_plan::{PathText, Plan};
 
 use super::{Converted, comments, refused};
-use crate::commands::foreign::host::{HostEnvironment, NotedHost};
+use crate::commands::foreign::host::{HostEnvironment, ThisHost};
 use crate::{exit, screen};
 
 /// Reads a command line of fio, the program's name first, and writes the traces of its jobs beside
@@ -32,7 +32,7 @@ pub fn read(argv: &[OsString], save: Option<&Path>) -> Result<Converted, u8> {
         let diagnostic = Diagnostic::nowhere("no-job", "there is no job in these words");
         return Err(refused(&[diagnostic], &ast.texts));
     }
-    let lowered = lower::lower(&ast, &NotedHost);
+    let lowered = lower::lower(&ast, &ThisHost::default());
     let mut lowered = lowered.map_err(|diagnostics| refused(&diagnostics, &ast.texts))?;
     if replays(&lowered.plan) {
         let Some(path) = save else {

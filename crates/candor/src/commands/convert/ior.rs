@@ -10,7 +10,7 @@ use candor_plan::path_text::word_of;
 
 use super::{Converted, comments, refused};
 use crate::commands::foreign::host::HostEnvironment;
-use crate::commands::ior::ThisHost;
+use crate::commands::foreign::host::ThisHost;
 
 /// The command line of a script; none for another file.
 pub fn of_file(file: &str, begin: &str) -> Option<Vec<OsString>> {
@@ -29,7 +29,7 @@ pub fn read(argv: &[OsString], _: Option<&Path>) -> Result<Converted, u8> {
     if !reading.errors.is_empty() {
         return Err(refused(&reading.errors, &reading.texts));
     }
-    let lowered = match plan::lower(&reading, &ThisHost) {
+    let lowered = match plan::lower(&reading, &ThisHost::default()) {
         Ok(lowered) => lowered,
         Err(errors) => return Err(refused(&errors, &reading.texts)),
     };

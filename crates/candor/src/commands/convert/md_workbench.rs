@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{Converted, of_the_whole, refused};
 use crate::commands::foreign::host::HostEnvironment;
-use crate::commands::md_workbench::ThisHost;
+use crate::commands::foreign::host::ThisHost;
 use candor_dialects::md_workbench::{options, plan};
 
 /// Reads a command line of md-workbench, the program's name first.
@@ -14,7 +14,7 @@ pub fn read(argv: &[OsString], _: Option<&Path>) -> Result<Converted, u8> {
     if !reading.errors.is_empty() {
         return Err(refused(&reading.errors, &reading.texts));
     }
-    let lowered = match plan::lower(&reading, &ThisHost) {
+    let lowered = match plan::lower(&reading, &ThisHost::default()) {
         Ok(lowered) => lowered,
         Err(errors) => return Err(refused(&errors, &reading.texts)),
     };

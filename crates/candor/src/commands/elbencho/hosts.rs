@@ -4,18 +4,16 @@
 //! have the key of their user, or their password.
 
 use std::net::SocketAddr;
-use std::path::Path;
 use std::time::Duration;
 
 use candor_dialects::elbencho::options::{HostsOptions, Options, Reading};
 use candor_dialects::elbencho::plan::{self, Lowered};
-use candor_dialects::elbencho::setup::Host;
-use candor_dialects::kit::{Diagnostic, Found};
+use candor_dialects::kit::Diagnostic;
 use candor_fleet::{Chore, FleetOptions, Identity};
-use candor_plan::{List, ListError, Listing, PathText, path_of};
+use candor_plan::{PathText, path_of};
 
-use super::host::ThisHost;
 use super::{COMPLAINTS, WRONG};
+use crate::commands::foreign::host::ThisHost;
 use crate::commands::foreign::hosts::Hosts;
 use crate::commands::foreign::service::{Detached, Service};
 use crate::hosts::Keys;
@@ -107,40 +105,7 @@ pub fn lowered(
     reading: &Reading,
     (identity, options): (Identity, FleetOptions),
 ) -> Result<Result<Lowered, Vec<Diagnostic>>, String> {
-    let there = There(Hosts::join(&identity, &options)?);
+    let there = ThisHost::with_paths_of(Hosts::join(&identity, &options)?);
     let lowered = plan::lower(reading, &there);
-    there.0.looked().map(|()| lowered)
-}
-
-/// Paths of the hosts of a fleet; what else is asked is this host's.
-struct There(Hosts);
-
-impl Host for There {
-    fn found(&self, path: &Path) -> Found {
-        self.0.found(path)
-    }
-
-    fn is_among_devices(&self, path: &Path) -> bool {
-        ThisHost.is_among_devices(path)
-    }
-
-    fn cpus(&self) -> Vec<u32> {
-        ThisHost.cpus()
-    }
-
-    fn nodes(&self) -> Vec<u32> {
-        ThisHost.nodes()
-    }
-
-    fn node_cpus(&self, node: u32) -> Option<Vec<u32>> {
-        ThisHost.node_cpus(node)
-    }
-
-    fn list(&self, root: &Path, listing: &Listing) -> Result<List, ListError> {
-        ThisHost.list(root, listing)
-    }
-
-    fn now(&self) -> (u64, u32) {
-        ThisHost.now()
-    }
+    there.looked().map(|()| lowered)
 }

@@ -3,20 +3,19 @@
 //! fio's servers obey any client. These speak candor's own protocol and obey clients that have the
 //! key of their user.
 
-use std::io;
-use std::io::BufRead;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use candor_dialects::fio::ast::{Address, Ast};
 use candor_dialects::fio::flags::Flags;
 use candor_dialects::fio::job::ClientName;
-use candor_dialects::fio::lower::{self, Found, Host, Lowered, ThisHost};
+use candor_dialects::fio::lower::{self, Lowered};
 use candor_dialects::fio::options;
-use candor_dialects::kit::{self, Diagnostic};
+use candor_dialects::kit::Diagnostic;
 use candor_fleet::{FleetOptions, Identity};
 use candor_plan::PathText;
 
+use crate::commands::foreign::host::ThisHost;
 use crate::commands::foreign::hosts::Hosts;
 use crate::commands::foreign::service::{Detached, Service};
 use crate::hosts::Keys;
@@ -97,16 +96,18 @@ pub fn lowered(ast: &Ast) -> Result<Result<(Lowered, Clients), Vec<Diagnostic>>,
     let hosts: Vec<String> = ast.clients.iter().map(|client| client.address.text()).collect();
     let options = FleetOptions { hosts, at_once: true, ..FleetOptions::default() };
     let own = ast.clients.first().and_then(|client| own_address(&client.address));
-    let there = There { hosts: Hosts::join(&identity, &options)?, own };
+    let hosts = Hosts::join(&identity, &options)?;
+    let names = hosts.names().into_iter();
+    let there = ThisHost { elsewhere: vec![hosts], client: own };
     let addresses = ast.clients.iter().map(|client| &client.address);
     let name = |(name, address): (String, &Address)| ClientName {
         name,
         host: address.host.clone(),
         port: address.port,
     };
-    let names = there.hosts.names().into_iter().zip(addresses).map(name).collect();
+    let names = names.zip(addresses).map(name).collect();
     let lowered = lower::lower(ast, &there);
-    there.hosts.looked()?;
+    there.looked()?;
     Ok(lowered.map(|mut lowered| {
         lowered.plan.hosts = u32::try_from(ast.clients.len()).unwrap_or(u32::MAX);
         lowered.plan.hosts_apart = lowered.plan.hosts > 1;
@@ -125,42 +126,4 @@ fn own_address(server: &Address) -> Option<String> {
     let socket = UdpSocket::bind(any).ok()?;
     socket.connect(to).ok()?;
     Some(socket.local_addr().ok()?.ip().to_string())
-}
-
-/// Paths of the clients; what else is asked is this host's.
-struct There {
-    hosts: Hosts,
-    own: Option<String>,
-}
-
-impl Host for There {
-    fn found(&self, path: &Path) -> Found {
-        match self.hosts.found(path) {
-            kit::Found::Nothing => Found::Nothing,
-            kit::Found::Directory => Found::Directory,
-            kit::Found::File(bytes) => Found::File(bytes),
-            kit::Found::Device(bytes) => Found::Device(Some(bytes)),
-            kit::Found::Other => Found::Other,
-        }
-    }
-
-    fn variable(&self, name: &str) -> Option<String> {
-        ThisHost.variable(name)
-    }
-
-    fn entropy(&self) -> u64 {
-        ThisHost.entropy()
-    }
-
-    fn client(&self) -> Option<String> {
-        self.own.clone()
-    }
-
-    fn open(&self, path: &Path) -> io::Result<Box<dyn BufRead>> {
-        ThisHost.open(path)
-    }
-
-    fn device(&self, major: u32, minor: u32) -> Option<PathBuf> {
-        ThisHost.device(major, minor)
-    }
 }

@@ -13,7 +13,7 @@ use candor_plan::{Job, Plan, check, text};
 use candor_plan::{PathText, path_text::word_of};
 use candor_record::{Report, Setting};
 
-use crate::commands::foreign::host::HostEnvironment;
+use crate::commands::foreign::host::{HostEnvironment, ThisHost};
 
 /// Ends of keys of the plan, and the options that set them.
 const OPTIONS: [(&str, &str); 8] = [
@@ -46,7 +46,7 @@ fn suggestion(words: &[String], plan: &Plan, changes: &[Setting]) -> Option<Stri
     let words = || kept.iter().chain(&options);
     let argv: Vec<OsString> = words().map(|word| word_of(word)).collect();
     let (ast, mistakes) = read(&argv, &mut HostEnvironment);
-    let again = lower::lower(&ast, &lower::ThisHost).ok().filter(|_| mistakes.is_empty())?;
+    let again = lower::lower(&ast, &ThisHost::default()).ok().filter(|_| mistakes.is_empty())?;
     let direct = changes.iter().any(|setting| setting.key.ends_with(".direct"));
     let fits = is_same(again.plan, wanted.clone(), direct);
     let fits = fits && check::can_run(&check::check(&wanted));
@@ -117,7 +117,7 @@ mod tests {
         let argv: Vec<OsString> = words.iter().map(OsString::from).collect();
         let (ast, mistakes) = read(&argv, &mut HostEnvironment);
         assert!(mistakes.is_empty());
-        lower::lower(&ast, &lower::ThisHost).unwrap_or_else(|_| panic!("{words:?}")).plan
+        lower::lower(&ast, &ThisHost::default()).unwrap_or_else(|_| panic!("{words:?}")).plan
     }
 
     fn of_job(end: &str, value: &str) -> Setting {

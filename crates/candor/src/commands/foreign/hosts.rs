@@ -51,7 +51,7 @@ impl Hosts {
             (PathKind::Missing, _) => Found::Nothing,
             (PathKind::Directory, _) => Found::Directory,
             (PathKind::File, Some(bytes)) => Found::File(bytes),
-            (PathKind::Device, Some(bytes)) => Found::Device(bytes),
+            (PathKind::Device, Some(bytes)) => Found::Device(Some(bytes)),
             _ => Found::Other,
         }
     }

@@ -3,32 +3,13 @@
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use candor_dialects::md_workbench::output::Results;
 use candor_dialects::md_workbench::plan::Lowered;
-use candor_dialects::md_workbench::setup::Host;
 use candor_plan::{PathText, path_of};
 
 use crate::commands::foreign::ranks::RankHosts;
 use crate::commands::foreign::removal::Removal;
-
-/// The host that candor runs on.
-pub struct ThisHost;
-
-impl Host for ThisHost {
-    fn now_s(&self) -> u64 {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        // A seed has 31 bits, as those that are given.
-        now.as_secs() & u64::from(i32::MAX as u32)
-    }
-
-    fn position(&self, file: &str) -> Option<u64> {
-        let text = fs::read_to_string(path_of(file)).ok()?;
-        let number: u64 = text.trim_start().strip_prefix("pos:")?.trim().parse().ok()?;
-        u32::try_from(number).ok().map(u64::from)
-    }
-}
 
 /// Opens the files that results are to be written to, before anything runs. The error is a
 /// sentence.

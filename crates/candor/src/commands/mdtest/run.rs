@@ -12,7 +12,7 @@ use candor_plan::Problem;
 use candor_record::{Ended, Event, IoFailure, Measurement, PhaseRecord, Report};
 use candor_run::{HostOptions, Options};
 
-use super::{COMPLAINTS, WRONG, files, host, operations};
+use super::{COMPLAINTS, WRONG, files, operations, space};
 use crate::commands::foreign::failures::of_name;
 use crate::commands::foreign::monitor::Requests;
 use crate::commands::foreign::ranks::RankHosts;
@@ -94,7 +94,7 @@ impl Foreign for Run<'_> {
             Directories::Here { .. } => setup.asked.tree.paths.first(),
             Directories::Elsewhere(_) => None,
         };
-        let space = space.and_then(|path| host::space(path));
+        let space = space.and_then(|path| space::of(path));
         output::header(setup, self.nodes, &self.started, space)
     }
 

@@ -3,8 +3,8 @@
 use candor_plan::{MemoryPolicy, Nanos, Placement, Threads};
 
 use crate::elbencho::options::{Bind, Reading};
-use crate::elbencho::setup::{Host, Setup};
-use crate::kit::Diagnostics;
+use crate::elbencho::setup::Setup;
+use crate::kit::{Diagnostics, Host};
 
 /// CPUs and nodes of the workers, and the memory that they prefer.
 pub(super) fn placement(
@@ -16,12 +16,12 @@ pub(super) fn placement(
     let run = &setup.asked.run;
     let cpus = match &run.cores {
         Bind::None => Vec::new(),
-        Bind::All => host.cpus(),
+        Bind::All => host.cpus().unwrap_or_default(),
         Bind::Listed(cpus) => cpus.clone(),
     };
     let nodes = match &run.zones {
         Bind::None => Vec::new(),
-        Bind::All => host.nodes(),
+        Bind::All => host.nodes().unwrap_or_default(),
         Bind::Listed(nodes) => nodes.clone(),
     };
     let on_cpus = |cpus: Vec<u32>| Placement { split: !cpus.is_empty(), cpus, numa_node: None };
@@ -67,13 +67,14 @@ pub(super) fn start_delay(reading: &Reading, host: &dyn Host, out: &mut Diagnost
     if start == 0 || reading.options.run.dry_run {
         return Nanos(0);
     }
-    let (now_s, now_ns) = host.now();
+    let now = host.now();
+    let now_s = now.as_secs();
     if start <= now_s {
         let message = format!("the second {start} has passed; it is {now_s} now");
         out.wrong(reading, "start", message, "name one to come");
         return Nanos(0);
     }
-    Nanos::from_secs(start - now_s).0.checked_sub(now_ns.into()).map_or(Nanos(0), Nanos)
+    Nanos::from_secs(start - now_s).0.checked_sub(now.subsec_nanos().into()).map_or(Nanos(0), Nanos)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod rows;
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Duration;
 
 use candor_plan::blocks::{
     Access, Advice, FileOrder, Fill, Format, Lock, MapAdvice, Pieces, Share,
@@ -30,20 +31,20 @@ impl Host for Things {
         path.parent() == Some(Path::new("/dev"))
     }
 
-    fn cpus(&self) -> Vec<u32> {
-        vec![0, 1, 2, 3]
+    fn cpus(&self) -> Option<Vec<u32>> {
+        Some(vec![0, 1, 2, 3])
     }
 
-    fn nodes(&self) -> Vec<u32> {
-        vec![0, 1]
+    fn nodes(&self) -> Option<Vec<u32>> {
+        Some(vec![0, 1])
     }
 
     fn node_cpus(&self, node: u32) -> Option<Vec<u32>> {
         (node < 2).then(|| vec![2 * node, 2 * node + 1])
     }
 
-    fn now(&self) -> (u64, u32) {
-        (1000, 250_000_000)
+    fn now(&self) -> Duration {
+        Duration::from_millis(1_000_250)
     }
 
     fn list(&self, root: &Path, listing: &Listing) -> Result<List, ListError> {
@@ -58,7 +59,7 @@ impl Host for Things {
 const GIB: u64 = 1 << 30;
 
 fn host() -> Things {
-    let device = Found::Device(GIB);
+    let device = Found::Device(Some(GIB));
     Things(HashMap::from([
         ("/d", Found::Directory),
         ("/e", Found::Directory),

@@ -14,12 +14,11 @@ use candor_plan::{
     path_of,
 };
 
-use super::host::{Found, Host};
 use super::instance::{Instance, mixed};
 use super::names::{self, Paths};
 use crate::fio::job_options::{self, Amount, Fallocate, FileType, WriteHint};
 use crate::fio::lower::offsets::zones::in_bytes;
-use crate::kit::Diagnostics;
+use crate::kit::{Diagnostics, Found, Host};
 
 /// The targets of a clone. Sets the range of each that is used, too.
 pub(super) fn lower(

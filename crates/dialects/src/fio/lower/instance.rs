@@ -1,9 +1,8 @@
 //! A clone of a section, as each topic of lowering sees it.
 
-use super::host::Host;
 use crate::fio::job_options::JobOptions;
 use crate::fio::options::{self, Kind};
-use crate::kit::{Given, Scope, Span, Table, Texts};
+use crate::kit::{Given, Host, Scope, Span, Table, Texts};
 
 /// A clone of a section, on its way into the plan.
 pub struct Instance<'a> {

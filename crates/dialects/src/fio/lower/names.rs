@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use candor_plan::{FileName, path_of};
 
-use super::host::Found;
 use super::instance::Instance;
 use crate::fio::job_options::{self, FORMAT, JobOptions, NamedFile};
+use crate::kit::Found;
 
 /// Paths of a clone's files, in order.
 pub(super) enum Paths {

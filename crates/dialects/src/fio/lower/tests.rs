@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 
 use candor_plan::{Blocks, Bytes, Job};
 
-use super::{Found, Host, Lowered, Zoned, lower};
+use super::{Lowered, lower};
 use crate::fio::ast::{Ast, FioEnvironment, Keyword};
-use crate::kit::{Diagnostic, Environment};
+use crate::kit::{Diagnostic, Environment, ReadAs};
+use crate::kit::{Found, Host, Zoned};
 
 /// A host without anything but what a test puts there.
 #[derive(Default)]
@@ -62,7 +63,7 @@ impl Host for Nowhere {
         4711
     }
 
-    fn first_bytes(&self, path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    fn first_bytes(&self, path: &Path, _: ReadAs, most: usize) -> io::Result<Vec<u8>> {
         for (name, bytes) in [("long-pattern", 1 << 20), ("page-pattern", 4096)] {
             if path.ends_with(name) {
                 return Ok(vec![7; bytes.min(most)]);

@@ -9,12 +9,11 @@ use candor_plan::trace::Trace;
 use candor_plan::units::{Direction, Mix, PerDirection};
 use candor_plan::{Blocks, Bytes, Create, Layout, PathText, Stop, Target, TargetKind, path_of};
 
-use super::host::Found;
 use super::instance::Instance;
 use crate::fio::job::FioJob;
 use crate::fio::job_options::{JobOptions, RwMode, Trace as TraceOptions};
 use crate::fio::trace::{self, Fault, Recorded, merge};
-use crate::kit::Diagnostics;
+use crate::kit::{Diagnostics, Found};
 
 /// The trace that a clone replays.
 pub(super) struct Replay {

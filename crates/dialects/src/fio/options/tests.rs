@@ -76,8 +76,8 @@ const TRACE: &str = "fio version 3 iolog
 ";
 
 fn host() -> Nowhere {
-    use crate::fio::lower::Found;
     use crate::fio::trace::samples;
+    use crate::kit::Found;
     Nowhere::default()
         .with_trace("/tmp/x.log", TRACE)
         .with_trace("/tmp/x.bin", samples::block_trace(&[10, 30]))

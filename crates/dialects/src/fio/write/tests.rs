@@ -3,8 +3,8 @@
 use candor_plan::text;
 
 use super::*;
-use crate::fio::lower::Found;
 use crate::fio::lower::tests::Nowhere;
+use crate::kit::Found;
 
 fn host() -> Nowhere {
     Nowhere::default().with("/data/f", Found::File(64 << 20))

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use candor_plan::{Bytes, Create, FileName, Layout, Member, PathText, Target, TargetKind, path_of};
 
 use crate::ior::options::{Api, TestScope};
-use crate::ior::setup::{Host, TestSetup};
-use crate::kit::{Diagnostics, Found};
+use crate::ior::setup::TestSetup;
+use crate::kit::{Diagnostics, Found, Host};
 
 /// End of the name of a target that is used as it is found.
 const FOUND: &str = ", as found";
@@ -185,12 +185,12 @@ fn look(
         let shown = path.text();
         match host.found(path) {
             Found::Nothing | Found::File(_) => {}
-            Found::Device(_) => is_device = true,
+            Found::Device(Some(_)) => is_device = true,
             Found::Directory => {
                 let message = format!("`{shown}` is a directory");
                 out.wrong(scope, "testFile", message, "name a file in it");
             }
-            Found::Other => {
+            Found::Device(None) | Found::Character | Found::Other => {
                 let message = format!("`{shown}` is no file and no block device");
                 out.wrong(scope, "testFile", message, "name a file");
             }

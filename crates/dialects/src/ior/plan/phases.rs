@@ -8,8 +8,8 @@ use candor_plan::{Job, Nanos, PathText, Phase, Plan, Sharing, Target};
 use super::files::{self, Files, Present};
 use super::{PhaseKind, TestPhase, work};
 use crate::ior::options::TestScope;
-use crate::ior::setup::{self, Host, TestSetup};
-use crate::kit::{Diagnostics, Origins};
+use crate::ior::setup::{self, TestSetup};
+use crate::kit::{Diagnostics, Host, Origins};
 
 /// Most phases, as many as a plan has.
 const PHASES_MAX: usize = 4096;

@@ -3,7 +3,9 @@
 mod rows;
 
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use candor_plan::blocks::{Access, Fill, Format, Opening, SegmentDeal, Share};
 use candor_plan::entries::{Over, Step};
@@ -17,8 +19,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::ior::options::{Reading, read};
-use crate::kit::Environment;
-use crate::kit::Found;
+use crate::kit::{Environment, Found, ReadAs};
 
 /// A host with these things, at the second 1000.
 #[derive(Default)]
@@ -30,13 +31,13 @@ impl Host for Things {
         self.0.get(path).copied().unwrap_or(Found::Nothing)
     }
 
-    fn now_s(&self) -> u64 {
-        1000
+    fn now(&self) -> Duration {
+        Duration::from_secs(1000)
     }
 
-    fn content(&self, path: &Path) -> Option<String> {
+    fn first_bytes(&self, path: &Path, _: ReadAs, _: usize) -> io::Result<Vec<u8>> {
         let found = self.1.iter().find(|(name, _)| Path::new(name) == path);
-        found.map(|(_, text)| (*text).to_owned())
+        found.map(|(_, text)| text.as_bytes().to_vec()).ok_or(io::ErrorKind::NotFound.into())
     }
 
     fn variables(&self, begin: &str) -> Vec<String> {
@@ -70,7 +71,7 @@ fn things() -> Things {
         ("/set.00000001", Found::File(MIB)),
         ("/d", Found::Directory),
         ("/pipe", Found::Other),
-        ("/dev/x", Found::Device(1 << 40)),
+        ("/dev/x", Found::Device(Some(1 << 40))),
     ]);
     Things(found, &[("count", "12\n"), ("odd", "many")])
 }

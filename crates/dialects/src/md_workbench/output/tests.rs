@@ -1,5 +1,7 @@
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
+use std::time::Duration;
 
 use candor_plan::entries::OPERATIONS;
 use candor_record::*;
@@ -8,10 +10,9 @@ use jiff::tz::TimeZone;
 
 use super::text::stamp_of;
 use super::*;
-use crate::kit::Environment;
+use crate::kit::{Environment, Host, ReadAs};
 use crate::md_workbench::options::read;
 use crate::md_workbench::plan::{self, Lowered};
-use crate::md_workbench::setup::Host;
 
 struct Nothing;
 
@@ -26,12 +27,12 @@ impl Environment for Nothing {
 }
 
 impl Host for Nothing {
-    fn now_s(&self) -> u64 {
-        1000
+    fn now(&self) -> Duration {
+        Duration::from_secs(1000)
     }
 
-    fn position(&self, _: &str) -> Option<u64> {
-        Some(3)
+    fn first_bytes(&self, _: &Path, _: ReadAs, _: usize) -> io::Result<Vec<u8>> {
+        Ok(b"pos: 3\n".to_vec())
     }
 }
 

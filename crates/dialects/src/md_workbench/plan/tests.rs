@@ -2,13 +2,15 @@ mod rows;
 
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
+use std::time::Duration;
 
 use candor_plan::entries::{Entries, Step};
 use candor_plan::{Nanos, Stonewall, check};
 use proptest::prelude::*;
 
 use super::*;
-use crate::kit::Environment;
+use crate::kit::{Environment, ReadAs};
 use crate::md_workbench::options::read;
 
 struct Nothing;
@@ -24,12 +26,16 @@ impl Environment for Nothing {
 }
 
 impl Host for Nothing {
-    fn now_s(&self) -> u64 {
-        1000
+    fn now(&self) -> Duration {
+        Duration::from_secs(1000)
     }
 
-    fn position(&self, file: &str) -> Option<u64> {
-        (file == "known").then_some(7)
+    fn first_bytes(&self, path: &Path, _: ReadAs, _: usize) -> io::Result<Vec<u8>> {
+        match path.to_str() {
+            Some("known") => Ok(b"pos: 7\n".to_vec()),
+            Some("garbage") => Ok(b"7\n".to_vec()),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 use std::ffi::OsString;
 use std::io;
+use std::time::Duration;
 
 use candor_plan::entries::{ITEM, OPERATIONS, Step};
 use candor_record::*;
@@ -9,10 +10,10 @@ use jiff::tz::TimeZone;
 use super::results::Results;
 use super::text::{Spread, stamp_of};
 use super::*;
-use crate::kit::Environment;
+use crate::kit::{Environment, Host};
 use crate::mdtest::options::read;
 use crate::mdtest::plan::{self, Lowered, Part};
-use crate::mdtest::setup::{Host, Test};
+use crate::mdtest::setup::Test;
 
 struct Nothing;
 
@@ -27,12 +28,8 @@ impl Environment for Nothing {
 }
 
 impl Host for Nothing {
-    fn now_s(&self) -> u64 {
-        1000
-    }
-
-    fn items_of(&self, _: &str) -> Option<u64> {
-        None
+    fn now(&self) -> Duration {
+        Duration::from_secs(1000)
     }
 }
 

@@ -3,13 +3,15 @@ mod rows;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
+use std::time::Duration;
 
 use candor_plan::entries::{Division, Entries, Select, Step};
 use candor_plan::{Job, check};
 use proptest::prelude::*;
 
 use super::*;
-use crate::kit::Environment;
+use crate::kit::{Environment, ReadAs};
 use crate::mdtest::options::read;
 
 struct Nothing;
@@ -25,12 +27,13 @@ impl Environment for Nothing {
 }
 
 impl Host for Nothing {
-    fn now_s(&self) -> u64 {
-        1000
+    fn now(&self) -> Duration {
+        Duration::from_secs(1000)
     }
 
-    fn items_of(&self, file: &str) -> Option<u64> {
-        (file == "made").then_some(7)
+    fn first_bytes(&self, path: &Path, _: ReadAs, _: usize) -> io::Result<Vec<u8>> {
+        let is_made = path == Path::new("made");
+        is_made.then(|| b"7 items\n".to_vec()).ok_or(io::ErrorKind::NotFound.into())
     }
 }
 

@@ -1,14 +1,20 @@
 //! Bytes that are written: compression, deduplication, patterns.
 
+use std::io;
+use std::path::Path;
+
 use candor_plan::blocks::{Content, Duplicates, Fill, HotSets, Pattern};
 use candor_plan::{Bytes, path_of};
 
 use super::Request;
-use crate::kit::Diagnostics;
+use crate::kit::{Diagnostics, ReadAs};
 use crate::vdbench::definitions::dedup::{Dedup, FlipFlop, SETS_PERCENT};
 
 /// Bytes of a block where `dedupunit=` does not say.
 const DEDUP_UNIT: u64 = 128 << 10;
+
+/// Longest file of a pattern.
+const PATTERN_BYTES_MAX: usize = 1 << 20;
 
 /// The content of written blocks, by general parameters, those of a lun, and a loop.
 pub(super) fn content(
@@ -94,12 +100,21 @@ fn saved_percent(ratio: f64) -> u8 {
     (100.0 * (1.0 - 1.0 / ratio.max(1.0))).round() as u8
 }
 
+/// The bytes of a file, and one more than a pattern may have.
+fn pattern_bytes(request: &Request<'_>, path: &Path) -> io::Result<Vec<u8>> {
+    request.host.first_bytes(path, ReadAs::Input, PATTERN_BYTES_MAX + 1)
+}
+
 /// The bytes of a file, or of the file `default` in a directory.
 fn pattern(request: &Request<'_>, file: &str) -> Result<Pattern, String> {
     let path = path_of(file);
-    let bytes = request.host.bytes(&path).or_else(|| request.host.bytes(&path.join("default")));
-    let bytes = bytes.ok_or_else(|| format!("pattern={file} cannot be read"))?;
+    let bytes = pattern_bytes(request, &path);
+    let bytes = bytes.or_else(|_| pattern_bytes(request, &path.join("default")));
+    let bytes = bytes.map_err(|why| format!("pattern={file} cannot be read: {why}"))?;
     let length = bytes.len();
+    if length > PATTERN_BYTES_MAX {
+        return Err(format!("pattern={file} has more than {PATTERN_BYTES_MAX} bytes"));
+    }
     let pattern = Pattern::empty().then(&bytes).finish();
     pattern.ok_or_else(|| format!("pattern={file} has {length} bytes"))
 }

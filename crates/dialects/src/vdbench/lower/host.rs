@@ -1,30 +1,8 @@
-//! Facts of the host that a plan depends on, and hosts that are others.
-
-use std::path::Path;
-
-use candor_plan::Engine;
+//! Hosts that are others than this one.
 
 use super::Request;
-use crate::kit::{Diagnostic, Diagnostics, Found};
+use crate::kit::{Diagnostic, Diagnostics, Host};
 use crate::vdbench::file::{HostName, ParameterFile};
-
-/// The host that a plan is for, so that lowering can be tested without one.
-pub trait Host {
-    /// The thing at a path.
-    fn found(&self, path: &Path) -> Found;
-    /// The thing at a path of one of several hosts, by its number.
-    fn found_on(&self, _number: u32, path: &Path) -> Found {
-        self.found(path)
-    }
-    /// The engine that has several operations in flight.
-    fn async_engine(&self) -> Engine;
-    /// True where a name or address is that of this host.
-    fn is_this_host(&self, system: &str) -> bool;
-    /// Number of CPUs.
-    fn cpus(&self) -> u32;
-    /// The bytes of a file, where it can be read.
-    fn bytes(&self, path: &Path) -> Option<Vec<u8>>;
-}
 
 /// The port of an agent, where a definition names none.
 const PORT: u16 = 4730;

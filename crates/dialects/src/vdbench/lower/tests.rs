@@ -10,8 +10,8 @@ use candor_plan::{Blocks, Bytes, Engine, Job, Nanos};
 
 use super::files::control::{Control, NAME};
 use super::*;
-use crate::kit::Environment;
 use crate::kit::Found;
+use crate::kit::{Environment, ReadAs};
 use crate::vdbench::options::{Reading, read};
 use crate::vdbench::runs::expand;
 
@@ -23,7 +23,7 @@ impl Host for Fake {
         match path.to_str() {
             Some("/big") => Found::File(1 << 30),
             Some("/short") => Found::File(3 << 20),
-            Some("/dev/sdx") => Found::Device(10 << 30),
+            Some("/dev/sdx") => Found::Device(Some(10 << 30)),
             Some("/dir") => Found::Directory,
             _ => Found::Nothing,
         }
@@ -37,12 +37,13 @@ impl Host for Fake {
         ["localhost", "here"].contains(&system)
     }
 
-    fn cpus(&self) -> u32 {
-        4
+    fn cpus(&self) -> Option<Vec<u32>> {
+        Some(vec![0, 1, 2, 3])
     }
 
-    fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
-        (path == Path::new("/pattern")).then(|| b"abc".to_vec())
+    fn first_bytes(&self, path: &Path, _: ReadAs, _: usize) -> io::Result<Vec<u8>> {
+        let is_pattern = path == Path::new("/pattern");
+        is_pattern.then(|| b"abc".to_vec()).ok_or(io::ErrorKind::NotFound.into())
     }
 }
 

@@ -169,7 +169,8 @@ fn lines_keep_to_the_width() {
     phases[0].judged.findings = vec![Finding { next: None, ..sample::page_cache() }];
     let report = sample::report("correct.", phases);
     for columns in [80, 93, 100, 120, 140] {
-        for line in text(&report, &Style { color: false, width: columns, is_screen: true }).lines() {
+        for line in text(&report, &Style { color: false, width: columns, is_screen: true }).lines()
+        {
             assert!(line.chars().count() <= columns, "{columns}: {line}");
         }
     }

@@ -5,7 +5,7 @@ use candor_plan::path_of;
 
 use crate::fio::lower::instance::Instance;
 use crate::fio::values::{self, PatternPart};
-use crate::kit::Diagnostics;
+use crate::kit::{Diagnostics, ReadAs};
 
 /// The pattern that an option was given; none if it cannot be one, which is told.
 pub(in crate::fio::lower) fn lower(
@@ -29,14 +29,15 @@ pub(in crate::fio::lower) fn lower(
             PatternPart::File(name) => {
                 // As much of the file as finds room.
                 let room = Pattern::BYTES_MAX.saturating_sub(pattern.len());
-                let mut bytes = match from.host.first_bytes(&path_of(&name), room + 1) {
-                    Ok(bytes) => bytes,
-                    Err(cause) => {
-                        let why = format!("`{name}` cannot be read: {cause}");
-                        diagnostics.refuse(from, option, &why);
-                        return None;
-                    }
-                };
+                let mut bytes =
+                    match from.host.first_bytes(&path_of(&name), ReadAs::Input, room + 1) {
+                        Ok(bytes) => bytes,
+                        Err(cause) => {
+                            let why = format!("`{name}` cannot be read: {cause}");
+                            diagnostics.refuse(from, option, &why);
+                            return None;
+                        }
+                    };
                 if bytes.len() > room {
                     bytes.truncate(room);
                     let did = format!("the first {room} bytes of `{name}`, over and over");

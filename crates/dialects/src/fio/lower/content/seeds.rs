@@ -4,10 +4,9 @@ use candor_plan::Plan;
 
 use crate::fio::ast::Section;
 use crate::fio::job_options::JobOptions;
-use crate::fio::lower::host::Host;
 use crate::fio::options;
-use crate::kit::Diagnostics;
 use crate::kit::Texts;
+use crate::kit::{Diagnostics, Host};
 
 /// The plan's seed: the first section's, or one of this run only where nothing is to repeat.
 pub(in crate::fio::lower) fn lower(

@@ -15,7 +15,7 @@ use crate::fio::job_options::{self, ContinueOn, Method, VerifyPolicy};
 use crate::fio::lower::content::patterns;
 use crate::fio::lower::instance::Instance;
 use crate::fio::state;
-use crate::kit::Diagnostics;
+use crate::kit::{Diagnostics, ReadAs};
 
 pub(in crate::fio::lower) fn lower(
     from: &Instance<'_>,
@@ -175,7 +175,7 @@ pub(in crate::fio::lower) fn saved(from: &Instance<'_>) -> Option<StateFile> {
 fn loaded(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnostics) -> Option<Written> {
     let path = state::path(from.aux_path, from.name, from.number);
     let wrong = |why: String| format!("the state in {} cannot be used: {why}", path.text());
-    let bytes = match from.host.state(&path) {
+    let bytes = match from.host.first_bytes(&path, ReadAs::State, state::BYTES_MAX) {
         Ok(bytes) => bytes,
         Err(cause) => {
             let remedy = "write the data with verify_state_save=1 first, in a job of this name";

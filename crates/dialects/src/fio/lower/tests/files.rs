@@ -3,8 +3,8 @@
 use candor_plan::{Bytes, Create, Layout, Target, TargetKind};
 
 use super::{diagnostics, job, k, lowered, some_host};
-use crate::fio::lower::Found;
 use crate::fio::lower::tests::lowered_on;
+use crate::kit::Found;
 
 fn targets(text: &str) -> Vec<Target> {
     lowered(text).plan.targets

@@ -43,8 +43,8 @@ impl Shape {
         let sequential = workload.is_sequential();
         let streams = wd.streams.filter(|_| sequential).map(|streams| streams as u32);
         let host = of_run.request.host;
-        let issue =
-            issue(flags.direct, sequential, part.threads, (host.async_engine(), host.cpus()));
+        let cpus = host.cpus().map_or(1, |cpus| cpus.len() as u32);
+        let issue = issue(flags.direct, sequential, part.threads, (host.async_engine(), cpus));
         let issue = match streams {
             Some(streams) => Issue {
                 workers: streams.max(1),

@@ -142,7 +142,7 @@ fn survey(
         .map_or_else(|| request.host.found(path), |number| request.host.found_on(number, path))
     {
         Found::File(bytes) => (bytes, false),
-        Found::Device(bytes) => (bytes, true),
+        Found::Device(Some(bytes)) => (bytes, true),
         Found::Nothing if path.starts_with("/dev") && path.parent() == Some(Path::new("/dev")) => {
             return wrong("lun", format!("{shown} does not exist"), "name a device that is there");
         }
@@ -151,7 +151,7 @@ fn survey(
             let remedy = "name a file or a block device; file systems are fsd=,anchor=";
             return wrong("lun", format!("{shown} is a directory"), remedy);
         }
-        Found::Other => {
+        Found::Device(None) | Found::Character | Found::Other => {
             let remedy = "name a file or a block device";
             return wrong("lun", format!("{shown} is neither a file nor a block device"), remedy);
         }
