@@ -47,6 +47,11 @@ impl Feed {
             Feed::Chain(chain) => chain,
         }
     }
+
+    /// The same inside of another source.
+    fn within<S: Source + 'static>(self, wrapper: impl FnOnce(Box<dyn Source>) -> S) -> Feed {
+        Feed::Chain(Box::new(wrapper(self.chain())))
+    }
 }
 
 impl ReadyBlocks {
@@ -58,85 +63,70 @@ impl ReadyBlocks {
     pub(super) fn source(&self, rank: u32, content: Option<Content>) -> Result<Feed, EngineError> {
         let (blocks, depth) = (&self.blocks, self.depth());
         let verifier = self.verifier(rank).map(|verifier| Rc::new(RefCell::new(verifier)));
-        let limits = Limits::new(depth, blocks.pace.goal, &self.stop, self.flow_share());
-        let seed = mix(self.seed, self.ranks.rank(rank));
-        let priorities = Priorities::new(seed, &blocks.priorities, usual_priority(&self.job));
-        let pacer = self.pacer(rank);
-        let trims = trims_written(blocks) || (blocks.mix.trim > 0 && !self.queues_trims);
-        let flushes = self.trace.as_deref().is_some_and(has_flushes);
-        // In zones no write overlaps another except after a reset, which waits for all operations.
-        let serializes = blocks.serialize_overlap && blocks.zones.is_none();
-        let syncs = syncs(&blocks.durability);
-        let has_gates = limits.is_some() || priorities.is_some() || pacer.is_some();
-        let is_bare = verifier.is_none()
-            && !has_gates
-            && self.is_plain()
-            && !(trims || flushes || serializes || syncs);
-        let work = Work::new(self.own_stream(rank), self.budget(rank));
-        if is_bare {
-            return Ok(match content {
-                None => Feed::Bare(Box::new(work)),
-                Some(content) => Feed::Chain(Box::new(Filled::new(work, content))),
-            });
-        }
-        let mut chain = self.base(rank, work, verifier.as_ref());
+        let mut feed = self.base(rank, verifier.as_ref());
         if self.trim_ranges() > 1 {
-            chain = Box::new(TrimRanges::new(chain, self.files.clone(), self.trim_ranges()));
+            let (files, ranges) = (self.files.clone(), self.trim_ranges());
+            feed = feed.within(|chain| TrimRanges::new(chain, files, ranges));
         }
-        if serializes {
-            chain = Box::new(Serialized::new(chain, depth));
+        // In zones no write overlaps another except after a reset, which waits for all operations.
+        if blocks.serialize_overlap && blocks.zones.is_none() {
+            feed = feed.within(|chain| Serialized::new(chain, depth));
         }
-        match (verifier, content) {
-            (Some(verifier), content) => {
-                let (own, files) = ((verifier, content), self.files.clone());
-                chain = Box::new(Verified::new(chain, own, files, self.logged()?, depth));
-            }
-            (None, Some(content)) => chain = Box::new(Filled::new(chain, content)),
-            (None, None) => {}
+        if let Some(verifier) = verifier {
+            let (files, log) = (self.files.clone(), self.logged()?);
+            feed =
+                feed.within(|chain| Verified::new(chain, (verifier, content), files, log, depth));
+        } else if let Some(content) = content {
+            // The commonest chain of all has no virtual call.
+            feed = match feed {
+                Feed::Bare(work) => Feed::Chain(Box::new(Filled::new(*work, content))),
+                Feed::Chain(chain) => Feed::Chain(Box::new(Filled::new(chain, content))),
+            };
         }
-        chain = self.protected(chain);
-        if let Some(priorities) = priorities {
-            chain = Box::new(Prioritised::new(chain, priorities));
+        feed = self.protected(feed);
+        let seed = mix(self.seed, self.ranks.rank(rank));
+        let usual = usual_priority(&self.job);
+        if let Some(priorities) = Priorities::new(seed, &blocks.priorities, usual) {
+            feed = feed.within(|chain| Prioritised::new(chain, priorities));
         }
-        if let Some(pacer) = pacer {
-            chain = Box::new(Paced::new(chain, pacer));
+        if let Some(pacer) = self.pacer(rank) {
+            feed = feed.within(|chain| Paced::new(chain, pacer));
         }
-        if let Some(furthest) = &self.furthest {
-            chain = Box::new(WornOut::new(chain, furthest.clone()));
+        if let Some(furthest) = self.furthest.clone() {
+            feed = feed.within(|chain| WornOut::new(chain, furthest));
         }
+        let limits = Limits::new(depth, blocks.pace.goal, &self.stop, self.flow_share());
         if let Some(limits) = limits {
-            chain = Box::new(Limited::new(chain, limits));
+            feed = feed.within(|chain| Limited::new(chain, limits));
         }
-        if flushes {
-            chain = Box::new(FlushOrdered::new(chain));
+        if self.trace.as_deref().is_some_and(has_flushes) {
+            feed = feed.within(FlushOrdered::new);
         }
-        if trims {
-            chain = Box::new(TrimsLast::new(chain));
+        if trims_written(blocks) || (blocks.mix.trim > 0 && !self.queues_trims) {
+            feed = feed.within(TrimsLast::new);
         }
-        chain = self.queued(rank, chain);
-        if let Some(targets) = &self.targets {
-            chain = Box::new(PerTarget::new(chain, targets.clone(), self.recorded()));
+        feed = self.queued(rank, feed);
+        if let Some(targets) = self.targets.clone() {
+            feed = feed.within(|chain| PerTarget::new(chain, targets, self.recorded()));
         }
         if blocks.opening.is_in_phase() {
-            chain = self.opened(rank, chain);
+            feed = self.opened(rank, feed);
         }
-        Ok(Feed::Chain(chain))
+        Ok(feed)
     }
 
     /// The source with the syncs between its writes, and with the low-water mark of its queue.
-    fn queued(&self, rank: u32, mut chain: Box<dyn Source>) -> Box<dyn Source> {
+    fn queued(&self, rank: u32, mut feed: Feed) -> Feed {
         let (durability, depth) = (self.blocks.durability, self.depth());
         if syncs(&durability) {
-            let order = match self.blocks.engine.is_async() {
-                true => SyncOrder::AtOnce,
-                false => SyncOrder::Alone,
-            };
+            let is_async = self.blocks.engine.is_async();
+            let order = if is_async { SyncOrder::AtOnce } else { SyncOrder::Alone };
             let files = self.own_files(rank);
-            chain = Box::new(Synced::new(chain, durability, order, &files, depth));
+            feed = feed.within(|chain| Synced::new(chain, durability, order, &files, depth));
         }
         match self.low_water() {
-            Some(low) => Box::new(LowWater::new(chain, depth, low)),
-            None => chain,
+            Some(low) => feed.within(|chain| LowWater::new(chain, depth, low)),
+            None => feed,
         }
     }
 
@@ -146,30 +136,19 @@ impl ReadyBlocks {
     }
 
     /// The source between the opening and closing of its files.
-    fn opened(&self, rank: u32, chain: Box<dyn Source>) -> Box<dyn Source> {
+    fn opened(&self, rank: u32, feed: Feed) -> Feed {
         let (files, time_ns) = (self.own_files(rank), self.stop.time.map(|time| time.0));
         let gates = self.stage_gates.clone();
-        Box::new(Opened::new(chain, files, self.syncs_in_phase(), gates, time_ns))
-    }
-
-    /// True where no wrapper is needed that all workers have.
-    fn is_plain(&self) -> bool {
-        self.blocks.zones.is_none()
-            && !self.blocks.opening.is_in_phase()
-            && self.targets.is_none()
-            && self.furthest.is_none()
-            && self.trim_ranges() == 1
-            && self.low_water().is_none()
-            && self.host_protection().is_none()
+        feed.within(|chain| Opened::new(chain, files, self.syncs_in_phase(), gates, time_ns))
     }
 
     /// The source with the tags of its blocks, where the host makes and checks them.
-    fn protected(&self, chain: Box<dyn Source>) -> Box<dyn Source> {
-        let Some(protection) = self.host_protection() else { return chain };
+    fn protected(&self, feed: Feed) -> Feed {
+        let Some(protection) = self.host_protection() else { return feed };
         let verify = self.blocks.verify.as_ref();
         let continues = verify.is_some_and(|verify| verify.continue_on_mismatch);
         let (files, at) = (self.files.clone(), self.metadata_at());
-        Box::new(Protected::new(chain, files, protection, at, continues))
+        feed.within(|chain| Protected::new(chain, files, protection, at, continues))
     }
 
     /// The stream of the work. Files whose pages were dropped when they were opened lose them again
@@ -184,13 +163,14 @@ impl ReadyBlocks {
     }
 
     /// The work, with its reading back and its zones where there are any.
-    fn base(&self, rank: u32, work: Work, verifier: Option<&SharedVerifier>) -> Box<dyn Source> {
+    fn base(&self, rank: u32, verifier: Option<&SharedVerifier>) -> Feed {
+        let work = Work::new(self.own_stream(rank), self.budget(rank));
         let reading = self.blocks.verify.as_ref().and_then(|verify| verify.read_back);
         let zones = || self.zone_cursor(rank);
         let (Some(plan), Some(known)) = (reading, verifier) else {
             return match zones() {
-                Some(zones) => Box::new(Zoned::new(work, zones, verifier.cloned())),
-                None => Box::new(work),
+                Some(zones) => Feed::Chain(Box::new(Zoned::new(work, zones, verifier.cloned()))),
+                None => Feed::Bare(Box::new(work)),
             };
         };
         let parts = read_back::Parts {
@@ -205,9 +185,9 @@ impl ReadyBlocks {
         let trims = plan.trims.map(|plan| Trims::new(plan, replay(), random()));
         let again = self.blocks.zones.is_none().then(replay);
         let back = ReadBack::new(parts, again, self.rounds(), trims);
-        match zones() {
+        Feed::Chain(match zones() {
             Some(zones) => Box::new(Zoned::new(back, zones, verifier.cloned())),
             None => Box::new(back),
-        }
+        })
     }
 }
