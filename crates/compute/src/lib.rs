@@ -21,6 +21,8 @@ mod burn;
 mod descendants;
 mod program;
 
+use std::sync::Arc;
+
 use candor_engine::EngineError;
 use candor_engine::counters::Recorded;
 use candor_engine::family::{Family, JobContext, JobWork, Seat};
@@ -35,6 +37,9 @@ use candor_engine::worker_end::WorkerEnd;
 use candor_plan::blocks::{Pace, Think};
 use candor_plan::units::Mix;
 use candor_plan::{Burn, Work};
+use candor_record::Measurement;
+
+use self::program::ProgramEnds;
 
 pub use descendants::Descendants;
 pub use program::end_descendants;
@@ -48,6 +53,7 @@ impl Family for ComputeFamily {
             Work::Program(_) | Work::Burn(_) => Ok(Box::new(ReadyCompute {
                 work: context.job.work.clone(),
                 ops: context.stop.ops.unwrap_or(u64::MAX),
+                program_end: Arc::default(),
             })),
             _ => Err(context.unfit("has no program and burns no CPU", "give it either")),
         }
@@ -59,6 +65,7 @@ struct ReadyCompute {
     work: Work,
     /// Operations after which a worker ends.
     ops: u64,
+    program_end: Arc<ProgramEnds>,
 }
 
 impl JobWork for ReadyCompute {
@@ -74,7 +81,7 @@ impl JobWork for ReadyCompute {
         let again = Repeated::new(Op(0), 0, self.ops);
         Ok(match &self.work {
             Work::Program(plan) => {
-                let program = program::Program::new(plan);
+                let program = program::Program::new(plan, self.program_end.clone());
                 worker::run_calls(seat, Shape::ONE, &Buffers::None, program, again)
             }
             Work::Burn(plan) => {
@@ -96,6 +103,10 @@ impl JobWork for ReadyCompute {
             Work::Burn(plan) => plan.chunk.0.saturating_add(plan.rest.0),
             _ => 0,
         }
+    }
+
+    fn finish(&self, measurement: &mut Measurement) {
+        measurement.program_end = self.program_end.get();
     }
 }
 

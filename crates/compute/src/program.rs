@@ -4,14 +4,16 @@
 //! end of the job the program gets SIGTERM, and SIGKILL if it does not exit.
 
 use std::io::{self, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use candor_plan::Program as Plan;
 use candor_plan::path_text::word_of;
+use candor_record::ProgramEnd;
 
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
@@ -41,19 +43,41 @@ pub fn end_descendants() {
     }
 }
 
+/// How the programs of a job ended, over all of its workers.
+#[derive(Default)]
+pub struct ProgramEnds(Mutex<Option<ProgramEnd>>);
+
+impl ProgramEnds {
+    /// The end so far: one that failed, where one did.
+    pub fn get(&self) -> Option<ProgramEnd> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, status: ExitStatus) {
+        let code = status.code().map(ProgramEnd::Exited);
+        let Some(end) = code.or(status.signal().map(ProgramEnd::Killed)) else { return };
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_none_or(ProgramEnd::is_success) {
+            *known = Some(end);
+        }
+    }
+}
+
 /// Engine of a program.
 pub struct Program {
     plan: Plan,
     running: Option<Child>,
     ended: Option<ExitStatus>,
+    /// The same for the job: an end that failed stays.
+    end_of_job: Arc<ProgramEnds>,
     /// Reason why the program did not start, where that is no failure.
     missing: Option<io::Error>,
 }
 
 impl Program {
     /// Engine before its first operation: nothing runs yet.
-    pub fn new(plan: &Plan) -> Program {
-        Program { plan: plan.clone(), running: None, ended: None, missing: None }
+    pub fn new(plan: &Plan, end_of_job: Arc<ProgramEnds>) -> Program {
+        Program { plan: plan.clone(), running: None, ended: None, end_of_job, missing: None }
     }
 
     fn start(&self) -> io::Result<Child> {
@@ -112,6 +136,9 @@ impl Program {
         }
         if !self.plan.until_end {
             thread::sleep(until.saturating_duration_since(Instant::now()));
+        }
+        if let Some(status) = self.ended {
+            self.end_of_job.add(status);
         }
         let over = self.ended.is_some() || self.missing.is_some();
         !(over && self.plan.until_end)

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use candor_engine::family::Family;
 use candor_engine::{Prepared, Session, Task};
 use candor_plan::{Burn, Job, Nanos, Phase, Plan, Program, Stop, Work};
-use candor_record::{Ended, Measurement};
+use candor_record::{Ended, Measurement, ProgramEnd};
 
 /// The only family of these tests.
 fn families(_: &Work) -> &'static dyn Family {
@@ -47,6 +47,9 @@ fn a_program_runs_as_long_as_its_job_and_no_longer() {
     assert!(!process.exists(), "{text}");
     let measured = run_it(&["sh", "-c", "exit 7"], 20);
     assert_eq!(measured.engine.features, ["the program ended: exit status: 7"]);
+    assert_eq!(measured.program_end, Some(ProgramEnd::Exited(7)));
+    let measured = run_it(&["sh", "-c", "kill -9 $$"], 20);
+    assert_eq!(measured.program_end, Some(ProgramEnd::Killed(9)));
     let program = Program {
         command: ["sleep", "0.1"].map(str::to_owned).into(),
         until_end: true,

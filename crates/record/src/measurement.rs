@@ -1,6 +1,7 @@
 //! Counts of the engine for one job in one phase.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use candor_plan::blocks::{IoPriority, PriorityClass};
 use candor_plan::units::Direction;
@@ -65,6 +66,9 @@ pub struct Measurement {
     /// Reads that read back what was written; not part of `operations` nor `elapsed_ns`.
     #[serde(default)]
     pub read_back: Option<ReadBack>,
+    /// How the program of a job that runs one ended; of several, one that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_end: Option<ProgramEnd>,
     /// Engine and features that were really used.
     pub engine: EngineUsed,
     /// Mean number of operations in flight, flushes included: sum of latencies ÷ elapsed.
@@ -633,6 +637,32 @@ pub struct ReadBack {
     pub cpu_user_ns: u64,
     /// CPU time in the kernel of the part after the work.
     pub cpu_system_ns: u64,
+}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ProgramEnd {
+    /// By itself, with this exit code.
+    Exited(i32),
+    /// By this signal.
+    Killed(i32),
+}
+
+impl ProgramEnd {
+    /// True for exit code 0.
+    pub fn is_success(self) -> bool {
+        self == ProgramEnd::Exited(0)
+    }
+}
+
+impl fmt::Display for ProgramEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProgramEnd::Exited(code) => write!(f, "exit status: {code}"),
+            ProgramEnd::Killed(signal) => write!(f, "signal: {signal}"),
+        }
+    }
 }
 
 /// Engine and features that were really used, which may be less than was possible elsewhere.

@@ -68,6 +68,9 @@ pub struct SweepRow {
 /// The least value beyond which more no longer paid.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Knee {
+    /// Values of the other keys, where the sweep has several; empty otherwise.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub series: String,
     /// The value; absent where the sweep does not show one.
     pub value: Option<String>,
     /// Rates and values that it rests on, or why there is none.

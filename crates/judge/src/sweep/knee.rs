@@ -16,8 +16,9 @@ pub(super) fn of(key: SweepKey, series: &[Point]) -> Option<Knee> {
         (some, _) => (None, format!("no knee is reported: {} not trusted", counted(some, series))),
     };
     let outer: Vec<String> = first.outer().iter().map(Value::phrase).collect();
-    let lead = if outer.is_empty() { String::new() } else { format!("{}: ", outer.join(", ")) };
-    Some(Knee { value, sentence: fmt::capital(&format!("{lead}{sentence}.")) })
+    let series = fmt::capital(&outer.join(", "));
+    let lead = if series.is_empty() { String::new() } else { format!("{series}: ") };
+    Some(Knee { series, value, sentence: fmt::capital(&format!("{lead}{sentence}.")) })
 }
 
 /// Results that do not stand.

@@ -39,6 +39,8 @@ impl Measurement {
         add(&mut self.read_back, next.read_back, |mine, theirs| mine.add(&theirs));
         add(&mut self.depths, next.depths, |mine, theirs| mine.merge(&theirs));
         self.engine.merge(next.engine);
+        let failed = self.program_end.filter(|end| !end.is_success());
+        self.program_end = failed.or(next.program_end).or(self.program_end);
         self.ended = self.ended.max(next.ended);
         let depths = [self.depth_reached, next.depth_reached];
         self.depth_reached = depths.into_iter().flatten().min();

@@ -302,12 +302,10 @@ fn knees(runs: &[Run<'_>], key: Key) -> Vec<Mark> {
             let job = row.and_then(|row| report.plan.phases.get(row.phase)?.jobs.first());
             let load = job.map(Load::from);
             let Some(at) = load.and_then(|load| key.value(&load)) else { continue };
-            // The sentence of one of several knees begins with the values that it is of.
-            let of = match knee.sentence.split_once(": ").filter(|_| sweep.keys.len() > 1) {
-                Some((of, _)) => format!(" ({of})"),
-                None => String::new(),
-            };
-            let label = format!("knee at {}{of}", key.phrase(at));
+            let mut label = format!("knee at {}", key.phrase(at));
+            if !knee.series.is_empty() {
+                label += &format!(" ({})", knee.series);
+            }
             if !marks.iter().any(|mark| mark.label == label) {
                 marks.push(Mark { at: at as f64, until: None, label, kind: MarkKind::Knee });
             }

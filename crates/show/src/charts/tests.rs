@@ -221,8 +221,8 @@ fn a_knee_stands_at_the_value_that_it_is_of() {
     }
     let sweep = report.judgement.sweep.get_or_insert_default();
     sweep.keys = vec![SweepKey::Depth, SweepKey::Workers];
-    let sentence = "Depth 8: 1 worker did 30k.".into();
-    sweep.knees = vec![Knee { value: Some("1".into()), sentence }];
+    let series = "Depth 8".into();
+    sweep.knees = vec![Knee { series, value: Some("1".into()), ..Knee::default() }];
     let run = Run { name: "grid", results: &whole, report: Some(&report) };
     let drawn = chart(Kind::Depth, &[run]).expect("lines");
     assert_eq!(drawn.x.label, "Workers");

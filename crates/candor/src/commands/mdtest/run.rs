@@ -9,7 +9,7 @@ use candor_dialects::mdtest::options::SummaryFormat;
 use candor_dialects::mdtest::output::{self, Results, TaskRun};
 use candor_dialects::mdtest::plan::Lowered;
 use candor_plan::Problem;
-use candor_record::{Ended, Event, IoFailure, Measurement, PhaseRecord, Report};
+use candor_record::{Ended, Event, IoFailure, Measurement, PhaseRecord, ProgramEnd, Report};
 use candor_run::{HostOptions, Options};
 
 use super::{COMPLAINTS, WRONG, files, operations, space};
@@ -246,13 +246,9 @@ fn why(measured: &Measurement) -> String {
     }
 }
 
-/// End of a program as its engine tells it.
-const PROGRAM_ENDED: &str = "the program ended: ";
-
 /// How a command ended, where that was no success.
-fn command_failure(measured: &Measurement) -> Option<&str> {
-    let ends = measured.engine.features.iter().filter_map(|told| told.strip_prefix(PROGRAM_ENDED));
-    ends.rev().find(|status| *status != "exit status: 0")
+fn command_failure(measured: &Measurement) -> Option<ProgramEnd> {
+    measured.program_end.filter(|end| !end.is_success())
 }
 
 /// Operations whose failure mdtest reports as a warning: its exit code stays 0.

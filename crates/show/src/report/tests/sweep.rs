@@ -29,7 +29,8 @@ fn report() -> Report {
     };
     let rows =
         vec![row(1, 9346.0, 107_000.0, None), row(16, 63_500.0, 252_000.0, Some(6.79)), large];
-    let knees = vec![Knee { value: Some("16".into()), sentence: sentence.into() }];
+    let knees =
+        vec![Knee { value: Some("16".into()), sentence: sentence.into(), ..Knee::default() }];
     let keys = vec![SweepKey::Bs, SweepKey::Depth];
     report.judgement.sweep = Some(Sweep { keys, rows, knees });
     report
