@@ -5,6 +5,7 @@
 use candor_plan::PathText;
 use candor_record::{Note, PhaseRecord, Report};
 
+use super::figures::disks::disks_shown;
 use super::figures::{self, Entry, Figures};
 use super::moment::Moment;
 use super::{json, normal, terse, terse_version, verdict};
@@ -183,7 +184,7 @@ fn document(
     }
     document.put("client_stats", stats);
     let disks = hosts.iter().flat_map(|host| {
-        let disks = json::disks_shown(host.report, &host.entries);
+        let disks = disks_shown(host.report, &host.entries);
         disks.into_iter().map(|disk| named(json::disk(&disk), host.client))
     });
     let disks: Vec<Object> = disks.collect();

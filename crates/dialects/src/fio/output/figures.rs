@@ -31,6 +31,17 @@ pub(super) struct Entry<'a> {
     pub figures: Figures,
 }
 
+/// Names of the steps of depths.
+pub(super) const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
+/// Names of the steps of batches.
+pub(super) const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
+
+/// Bandwidth of all entries of a group together, in KiB/s.
+pub(super) fn group_rate(all: &[Entry], group_id: u32, of: impl Fn(&Entry) -> f64) -> f64 {
+    let group = all.iter().filter(|entry| entry.job.group_id == group_id);
+    group.map(of).sum::<f64>() / 1024.0
+}
+
 /// The measurement as fio counts it: work that is no I/O under the direction of `rw`.
 fn as_counted<'m>(measured: &'m Measurement, job: &FioJob) -> Cow<'m, Measurement> {
     let Some(direction) = job.counted_as else { return Cow::Borrowed(measured) };

@@ -5,14 +5,14 @@ use candor_record::Report;
 use candor_record::series::mean;
 
 use super::VERSION;
-use super::figures::{Entry, shares};
+use super::figures::{BATCHES, DEPTHS, Entry, group_rate, shares};
 use super::idleness;
 use super::moment::Moment;
 use super::tree;
 use crate::fio::job::{Output, Reporting, VerdictPlace};
 use crate::fio::output::figures::by_priority::Priority;
 use crate::fio::output::figures::direction::{DirectionFigures, whole_ms};
-use crate::fio::output::figures::disks::{Disk, disks};
+use crate::fio::output::figures::disks::{Disk, disks_shown};
 use crate::fio::output::figures::spread::{STEPS, Spread};
 use crate::fio::output::figures::steady::{self, Steadiness};
 use crate::kit::{Object, verdict};
@@ -54,23 +54,6 @@ pub(super) fn head(now: &Moment) -> Object {
         .with("timestamp", now.unix_ms / 1000)
         .with("timestamp_ms", now.unix_ms)
         .with("time", now.text.as_str())
-}
-
-/// Engines for whose files fio looks up no device.
-const WITHOUT_DEVICES: [&str; 4] = ["filecreate", "dircreate", "dirstat", "dirdelete"];
-
-/// The disks, unless every job turned them off or failed before it began.
-pub(super) fn disks_shown(report: &Report, entries: &[Entry]) -> Vec<Disk> {
-    let uses = |entry: &Entry| {
-        let failed = entry.figures.trouble.is_some() && !entry.figures.began();
-        // fio looks for the devices of files before they are made, and for none of directories.
-        let made = WITHOUT_DEVICES.contains(&entry.job.shape.engine.as_str());
-        entry.job.reporting.disk_util && !failed && !made
-    };
-    match entries.iter().any(uses) {
-        true => disks(report),
-        false => Vec::new(),
-    }
 }
 
 pub(super) fn options(options: &[(String, String)]) -> Object {
@@ -149,11 +132,6 @@ fn put_process(object: &mut Object, entry: &Entry) {
     object.put("latency_ms", steps(&table.ms));
 }
 
-/// Names of the steps of depths.
-pub(super) const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
-/// Names of the steps of batches.
-pub(super) const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
-
 /// Errors, the latency goal, the description, steadiness.
 fn put_ends(object: &mut Object, entry: &Entry) {
     let (job, last, figures) = (entry.job, entry.last, &entry.figures);
@@ -200,12 +178,6 @@ fn put_ends(object: &mut Object, entry: &Entry) {
     if last.counts_zone_resets {
         object.put("zone_resets", figures.zone_resets());
     }
-}
-
-/// Bandwidth of all entries of a group together, in KiB/s.
-pub(super) fn group_rate(all: &[Entry], group_id: u32, of: impl Fn(&Entry) -> f64) -> f64 {
-    let group = all.iter().filter(|entry| entry.job.group_id == group_id);
-    group.map(of).sum::<f64>() / 1024.0
 }
 
 fn direction(

@@ -7,8 +7,8 @@ use candor_plan::units::Direction;
 use candor_record::Report;
 use candor_record::series::mean;
 
-use super::figures::{Entry, shares};
-use super::json::{BATCHES, DEPTHS, disks_shown, group_rate};
+use super::figures::disks::disks_shown;
+use super::figures::{BATCHES, DEPTHS, Entry, group_rate, shares};
 use super::moment::Moment;
 use super::number::Units;
 use crate::fio::job::Reporting;

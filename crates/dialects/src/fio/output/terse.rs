@@ -4,8 +4,8 @@ use candor_plan::units::Direction;
 use candor_record::Report;
 
 use super::VERSION;
-use super::figures::Entry;
-use super::json::{disks_shown, group_rate};
+use super::figures::disks::disks_shown;
+use super::figures::{Entry, group_rate};
 use crate::fio::job::Reporting;
 use crate::fio::output::figures::direction::DirectionFigures;
 use crate::fio::output::figures::spread::Spread;

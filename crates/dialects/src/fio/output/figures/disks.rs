@@ -3,6 +3,8 @@
 use candor_record::facts::DeviceKind;
 use candor_record::{DiskCounters, Report};
 
+use crate::fio::output::figures::Entry;
+
 /// Counters of one disk over all phases.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::fio::output) struct Disk {
@@ -128,4 +130,21 @@ fn sum_up(sum: &mut DiskCounters, counted: &DiskCounters) {
     sum.write_ms += counted.write_ms;
     sum.weighted_ms += counted.weighted_ms;
     sum.busy_ms += counted.busy_ms;
+}
+
+/// Engines for whose files fio looks up no device.
+const WITHOUT_DEVICES: [&str; 4] = ["filecreate", "dircreate", "dirstat", "dirdelete"];
+
+/// The disks, unless every job turned them off or failed before it began.
+pub(in crate::fio::output) fn disks_shown(report: &Report, entries: &[Entry]) -> Vec<Disk> {
+    let uses = |entry: &Entry| {
+        let failed = entry.figures.trouble.is_some() && !entry.figures.began();
+        // fio looks for the devices of files before they are made, and for none of directories.
+        let made = WITHOUT_DEVICES.contains(&entry.job.shape.engine.as_str());
+        entry.job.reporting.disk_util && !failed && !made
+    };
+    match entries.iter().any(uses) {
+        true => disks(report),
+        false => Vec::new(),
+    }
 }
