@@ -47,9 +47,10 @@ fn contents(directory: &str) -> BTreeMap<String, u64> {
         for entry in fs::read_dir(folder).expect("a directory").flatten() {
             let path = entry.path();
             let name = path.strip_prefix(directory).expect("below").display().to_string();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => drop(all.insert(name, fingerprint(&path.display().to_string()))),
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                all.insert(name, fingerprint(&path.display().to_string()));
             }
         }
     }

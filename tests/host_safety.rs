@@ -70,9 +70,10 @@ fn a_program_that_leaves_its_session_ends_with_its_host_s_run() {
         let hosts = fleet.hosts();
         let coordinator = spawn(&fleet.words(&hosts, &[&plan]));
         let process = number_in(&number);
-        let killed = match kills_coordinator {
-            true => coordinator.pid(),
-            false => fleet.agents[0].run_process().expect("a run"),
+        let killed = if kills_coordinator {
+            coordinator.pid()
+        } else {
+            fleet.agents[0].run_process().expect("a run")
         };
         let pid = Pid::from_raw(killed as i32).expect("a process");
         kill_process(pid, Signal::KILL).expect("killed");

@@ -129,9 +129,10 @@ fn find(program: &str, from: &str) -> Option<PathBuf> {
 /// Samples of an OpenMetrics text by a real parser; none where it is not installed.
 fn parsed(text: &str) -> Option<Vec<(String, Value, f64)>> {
     let python = python_folder().join("python3");
-    let (done, out, err) = match python.exists() {
-        true => piped(Command::new(python).args(["-c", PARSE]), text),
-        false => (false, String::new(), "ModuleNotFoundError".to_owned()),
+    let (done, out, err) = if python.exists() {
+        piped(Command::new(python).args(["-c", PARSE]), text)
+    } else {
+        (false, String::new(), "ModuleNotFoundError".to_owned())
     };
     if err.contains("ModuleNotFoundError") {
         skip("it needs Python's prometheus_client: cargo xtask setup installs it");

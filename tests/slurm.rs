@@ -27,9 +27,10 @@ fn srun_runs_iors_command_line_and_plans_on_one_node_and_on_two() {
     one_node(&slurm);
     two_nodes(&slurm, "none");
     two_nodes(&slurm, "pmi2");
-    match slurm.has_pmix() {
-        true => two_nodes(&slurm, "pmix"),
-        false => skip("--mpi=pmix needs libpmix2"),
+    if slurm.has_pmix() {
+        two_nodes(&slurm, "pmix");
+    } else {
+        skip("--mpi=pmix needs libpmix2");
     }
     plan(&slurm);
     unlike_nodes(&slurm);

@@ -47,12 +47,11 @@ fn below(directory: &Path) -> BTreeSet<(String, u64)> {
     for entry in fs::read_dir(directory).expect("a directory").flatten() {
         let metadata = entry.metadata().expect("it is there");
         let name = entry.path().display().to_string();
-        match metadata.is_dir() {
-            true => {
-                all.insert((name, 0));
-                all.extend(below(&entry.path()));
-            }
-            false => drop(all.insert((name, metadata.len()))),
+        if metadata.is_dir() {
+            all.insert((name, 0));
+            all.extend(below(&entry.path()));
+        } else {
+            all.insert((name, metadata.len()));
         }
     }
     all

@@ -99,9 +99,10 @@ impl Options {
                 _ => return Err(format!("unknown option {word}\n\n{USAGE}")),
             }
         }
-        let names: Vec<&str> = match options.jobs {
-            true => JOB_FILES.iter().map(|file| file.name).collect(),
-            false => options.workloads().iter().map(|workload| workload.name).collect(),
+        let names: Vec<&str> = if options.jobs {
+            JOB_FILES.iter().map(|file| file.name).collect()
+        } else {
+            options.workloads().iter().map(|workload| workload.name).collect()
         };
         match options.only.iter().find(|name| !names.contains(&name.as_str())) {
             Some(name) => Err(format!("there is no {name}; known: {}", names.join(", "))),
@@ -225,15 +226,15 @@ impl Places {
         let own_device = needs(Place::Device) && options.target.is_none();
         let zram = if own_device { Some(Zram::add()?) } else { None };
         let device = options.target.clone().or(zram.as_ref().map(Zram::path)).unwrap_or_default();
-        let file = |needed, make: &dyn Fn() -> Result<PathBuf, String>| match needed {
-            true => make(),
-            false => Ok(PathBuf::new()),
+        let file = |needed, make: &dyn Fn() -> Result<PathBuf, String>| {
+            if needed { make() } else { Ok(PathBuf::new()) }
         };
         let cached = file(needs(Place::CachedFile), &|| folder.cached_file())?;
         let disk_file = file(needs(Place::DiskFile), &|| folder.disk_file("file"))?;
-        let loop_device = match needs(Place::Loop) {
-            true => Some(Loop::attach(&folder.disk_file("backing")?)?),
-            false => None,
+        let loop_device = if needs(Place::Loop) {
+            Some(Loop::attach(&folder.disk_file("backing")?)?)
+        } else {
+            None
         };
         Ok(Places { loop_device, _zram: zram, folder, device, file: cached, disk_file })
     }

@@ -69,9 +69,10 @@ impl Loop {
         let output = Command::new("losetup").args(["--find", "--show"]).arg(file).output();
         let output = output.map_err(|e| format!("losetup: {e}"))?;
         let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-        match output.status.success() {
-            true => Ok(Loop { path: said(&output.stdout).into() }),
-            false => Err(format!("no loop device: {}", said(&output.stderr))),
+        if output.status.success() {
+            Ok(Loop { path: said(&output.stdout).into() })
+        } else {
+            Err(format!("no loop device: {}", said(&output.stderr)))
         }
     }
 

@@ -135,12 +135,11 @@ fn left(program: &str, dir: &str, operands: &[String], case: &Case) -> Left {
     }
     let words: Vec<&str> = operands.iter().map(String::as_str).collect();
     let command = of(program, &words, dir);
-    let output = match case.is_piped {
-        true => fed(command, &case.input),
-        false => {
-            let mut command = command;
-            command.output().expect("dd starts")
-        }
+    let output = if case.is_piped {
+        fed(command, &case.input)
+    } else {
+        let mut command = command;
+        command.output().expect("dd starts")
     };
     let files = fs::read_dir(dir).expect("a directory").flatten().map(|entry| {
         let name = entry.file_name().to_string_lossy().into_owned();

@@ -11,9 +11,10 @@ fn tool(words: &[&str]) -> Result<String, String> {
     let output = Command::new(words[0]).args(&words[1..]).output();
     let output = output.map_err(|error| format!("{}: {error}", words[0]))?;
     let line = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-    match output.status.success() {
-        true => Ok(line(&output.stdout)),
-        false => Err(format!("{} failed: {}", words.join(" "), line(&output.stderr))),
+    if output.status.success() {
+        Ok(line(&output.stdout))
+    } else {
+        Err(format!("{} failed: {}", words.join(" "), line(&output.stderr)))
     }
 }
 

@@ -28,9 +28,10 @@ fn tool(line: &str) -> Result<String, String> {
     let mut words = line.split(' ');
     let output = Command::new(words.next().unwrap_or_default()).args(words).output();
     let output = output.map_err(|error| format!("{line}: {error}"))?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(format!("{line}: {}", String::from_utf8_lossy(&output.stderr).trim())),
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(format!("{line}: {}", String::from_utf8_lossy(&output.stderr).trim()))
     }
 }
 

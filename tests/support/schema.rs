@@ -121,9 +121,10 @@ impl Checker<'_> {
         let found = list.iter().enumerate().flat_map(element).collect();
         let bound = |key: &str| schema[key].as_u64().map(|bound| bound as usize);
         let short = bound("minItems").is_some_and(|min| list.len() < min);
-        match short || bound("maxItems").is_some_and(|max| list.len() > max) {
-            true => [found, vec![format!("{path} has {} elements", list.len())]].concat(),
-            false => found,
+        if short || bound("maxItems").is_some_and(|max| list.len() > max) {
+            [found, vec![format!("{path} has {} elements", list.len())]].concat()
+        } else {
+            found
         }
     }
 }

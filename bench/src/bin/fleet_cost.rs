@@ -140,9 +140,10 @@ impl Bench<'_> {
     /// Two lines of figures: of runs by way of an agent, and of runs that are alike.
     fn compare(&self, name: &str, load: &str, rounds: u64) -> Result<(), Failure> {
         let agents = [Agent::start(self)?];
-        let target = match load.contains("null") {
-            true => "--target /dev/null --size 1g".to_owned(),
-            false => format!("--target {}", self.path("data")),
+        let target = if load.contains("null") {
+            "--target /dev/null --size 1g".to_owned()
+        } else {
+            format!("--target {}", self.path("data"))
         };
         let words = format!("{target} --rw randread --bs 4k {load} --seconds {}", self.seconds);
         let mut rates = Vec::new();

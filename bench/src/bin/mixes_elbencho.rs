@@ -280,10 +280,7 @@ fn command(dice: &mut Dice, shape: &Shape, phases: &str) -> Vec<String> {
     line.maybe(90, "--nolive");
     line.words.extend(shape.paths.split(' ').map(str::to_owned));
     let Line { dice, words } = line;
-    match dice.chance(10) {
-        true => words.iter().map(|word| long(dice, word)).collect(),
-        false => words,
-    }
+    if dice.chance(10) { words.iter().map(|word| long(dice, word)).collect() } else { words }
 }
 
 /// Options of which some exclude others, each drawn by itself.
@@ -463,9 +460,10 @@ fn table(text: &str, facts: &mut Facts) {
         let is_count = ["total", "MiB write", "MiB read", "Files write", "Files read", "Total MiB"]
             .iter()
             .any(|end| row.ends_with(end) && !row.contains("/s") && row != "IOPS total");
-        let value = match is_count {
-            true => values.split_whitespace().last().unwrap_or_default().to_owned(),
-            false => form(values),
+        let value = if is_count {
+            values.split_whitespace().last().unwrap_or_default().to_owned()
+        } else {
+            form(values)
         };
         facts.insert(format!("{phase} {row}"), value);
     }
@@ -473,9 +471,10 @@ fn table(text: &str, facts: &mut Facts) {
 
 /// The form of values: a list, or their number.
 fn form(values: &str) -> String {
-    match values.trim_start().starts_with('[') {
-        true => "list".into(),
-        false => format!("{} values", values.split_whitespace().count()),
+    if values.trim_start().starts_with('[') {
+        "list".into()
+    } else {
+        format!("{} values", values.split_whitespace().count())
     }
 }
 

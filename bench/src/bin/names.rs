@@ -83,9 +83,10 @@ impl Bench<'_> {
     fn candor(&self, workers: u64, own: bool) -> Figures {
         let dir = self.dir.display();
         let each = self.files / workers;
-        let shape = match own {
-            true => format!("per_rank = true\nitems = {each}"),
-            false => format!("items_per_rank = true\nitems = {each}"),
+        let shape = if own {
+            format!("per_rank = true\nitems = {each}")
+        } else {
+            format!("items_per_rank = true\nitems = {each}")
         };
         let target = |name: &str, more: &str| {
             format!(
@@ -129,9 +130,12 @@ impl Bench<'_> {
         words.push("--filesize=4k".into());
         for engine in ["filecreate", "filestat", "filedelete"] {
             let dirs: Vec<String> = (0..workers)
-                .map(|worker| match own {
-                    true => self.dir.join(format!("rank.{worker}")).display().to_string(),
-                    false => self.dir.display().to_string(),
+                .map(|worker| {
+                    if own {
+                        self.dir.join(format!("rank.{worker}")).display().to_string()
+                    } else {
+                        self.dir.display().to_string()
+                    }
                 })
                 .collect();
             for (worker, dir) in dirs.iter().enumerate() {

@@ -72,10 +72,8 @@ fn speed(json: &Value) -> Option<(f64, f64)> {
     };
     let ops = of("total_ios")?;
     let by_time = json.get("jobs")?.get(0)?.get("job options")?.get("time_based").is_some();
-    let ops_per_s = match by_time {
-        true => of("iops")?,
-        false => ops * 1e3 / job.get("job_runtime")?.as_f64()?,
-    };
+    let ops_per_s =
+        if by_time { of("iops")? } else { ops * 1e3 / job.get("job_runtime")?.as_f64()? };
     Some((ops, ops_per_s))
 }
 

@@ -61,10 +61,7 @@ pub fn of(report: &Report) -> u8 {
     if report.cut_short.is_some() || files_stay || all.clone().any(troubled) {
         return TROUBLE;
     }
-    match all.any(|measurement| measurement.depth_reached == Some(0)) {
-        true => GOAL_UNMET,
-        false => RAN,
-    }
+    if all.any(|measurement| measurement.depth_reached == Some(0)) { GOAL_UNMET } else { RAN }
 }
 
 fn is_corrupt(measurement: &Measurement) -> bool {

@@ -229,9 +229,10 @@ impl Hosts {
         let mut known: HashSet<String> = self.list.iter().map(|host| with_port(host)).collect();
         if let Some(twice) = hosts.iter().find(|host| !known.insert(with_port(host))) {
             let agent = with_port(twice);
-            return Err(match agent == **twice {
-                true => format!("host {twice} is named twice"),
-                false => format!("host {twice} is named twice: its agent is {agent}"),
+            return Err(if agent == **twice {
+                format!("host {twice} is named twice")
+            } else {
+                format!("host {twice} is named twice: its agent is {agent}")
             });
         }
         self.list.extend(hosts);
@@ -254,10 +255,7 @@ impl Hosts {
                 self.add(word).map_err(|why| format!("{path}:{}: {why}", number + 1))?;
             }
         }
-        match self.is_given() {
-            true => Ok(()),
-            false => Err(format!("{path} names no host")),
-        }
+        if self.is_given() { Ok(()) } else { Err(format!("{path} names no host")) }
     }
 }
 
@@ -403,9 +401,10 @@ pub fn user_key() -> Result<UserKey, String> {
 
 fn timeout(text: &str) -> Result<Duration, String> {
     let timeout = Duration::from_nanos(parse::seconds(text)?.0);
-    match TIMEOUTS.contains(&timeout) {
-        true => Ok(timeout),
-        false => Err(format!("`{text}` is no time for a host to be silent; give 1 to 3600 s")),
+    if TIMEOUTS.contains(&timeout) {
+        Ok(timeout)
+    } else {
+        Err(format!("`{text}` is no time for a host to be silent; give 1 to 3600 s"))
     }
 }
 
@@ -435,9 +434,10 @@ fn ranges(word: &str) -> Result<Vec<String>, String> {
         // A program that gets the name as a word must not take it for an option.
         let is_name = !word.starts_with('-')
             && word.chars().all(|c| c.is_ascii_alphanumeric() || "-._:[]%@".contains(c));
-        return match is_name {
-            true => Ok(vec![word.into()]),
-            false => Err(format!("`{word}` is no name of a host")),
+        return if is_name {
+            Ok(vec![word.into()])
+        } else {
+            Err(format!("`{word}` is no name of a host"))
         };
     };
     let no_range = || format!("`{word}` is no range of hosts; write node[1-8,12]");

@@ -350,9 +350,10 @@ impl Output {
                     name(other)
                 ));
             }
-            let claimed = match *long == "json" && self.json_onto_input {
-                true => candor_files::claim_onto(file, candor_files::Use::Input),
-                false => candor_files::claim(file),
+            let claimed = if *long == "json" && self.json_onto_input {
+                candor_files::claim_onto(file, candor_files::Use::Input)
+            } else {
+                candor_files::claim(file)
             };
             claimed.map_err(|refusal| format!("{shown}: {refusal}"))?;
         }
@@ -398,9 +399,10 @@ impl Output {
         self.write_files(result, &json)?;
         if self.on_stdout().is_empty() {
             let style = screen::style(self.color);
-            let text = match self.verbose {
-                true => report::text(result, &style),
-                false => report::first_screen(result, &style),
+            let text = if self.verbose {
+                report::text(result, &style)
+            } else {
+                report::first_screen(result, &style)
             };
             screen::data(&(text + &report::expectations(result, &style)))?;
         }
@@ -525,10 +527,7 @@ impl Output {
         if self.json.is_some() {
             write(&self.json, &json().map_err(|error| error.to_string())?)?;
         }
-        match is_stdout(&self.json) {
-            true => Ok(()),
-            false => screen::data(&text(&screen::style(self.color))),
-        }
+        if is_stdout(&self.json) { Ok(()) } else { screen::data(&text(&screen::style(self.color))) }
     }
 }
 

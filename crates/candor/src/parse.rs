@@ -98,10 +98,7 @@ pub fn percentiles(text: &str) -> Result<Vec<f64>, String> {
 
 /// A list of CPUs, such as `0-3,8`.
 pub fn cpus(text: &str) -> Result<Vec<u32>, String> {
-    let cpus = match text.is_empty() {
-        true => Err(text),
-        false => cpu_list(text),
-    };
+    let cpus = if text.is_empty() { Err(text) } else { cpu_list(text) };
     cpus.map_err(|part| format!("`{part}` is not a CPU or a range of CPUs, such as 0-3"))
 }
 

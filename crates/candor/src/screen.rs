@@ -82,10 +82,7 @@ pub fn data(text: &str) -> Result<(), String> {
 
 /// Writes data for programs to stdout: as it is, unless a person sees it.
 pub fn machine(text: &str) -> Result<(), String> {
-    match is_json(text) || io::stdout().is_terminal() {
-        true => data(text),
-        false => stream(text).map(|_| ()),
-    }
+    if is_json(text) || io::stdout().is_terminal() { data(text) } else { stream(text).map(|_| ()) }
 }
 
 /// True for a document of JSON, whose strings have a spelling of their own for such characters.
@@ -100,10 +97,7 @@ pub fn renewed(text: &str) -> Result<(), String> {
 
 /// Writes words of another tool to stdout, with the bytes of names unless a person sees them.
 pub fn words(text: &str) -> Result<(), String> {
-    match io::stdout().is_terminal() {
-        true => data(text),
-        false => stream(bytes_of(text)).map(|_| ()),
-    }
+    if io::stdout().is_terminal() { data(text) } else { stream(bytes_of(text)).map(|_| ()) }
 }
 
 /// Writes data to stdout as it is; false if the reader is gone.

@@ -57,9 +57,10 @@ pub fn results_with_report(file: &str) -> Result<(Results, Option<Report>), Stri
     let logs: Vec<(String, Vec<u8>)> = logs
         .map(|log| Ok((log.clone(), self::text(log, REPORT_BYTES_MAX)?.into_bytes())))
         .collect::<Result<_, String>>()?;
-    let results = match logs.is_empty() {
-        true => candor_dialects::results::read(file, text.as_bytes()),
-        false => candor_dialects::results::read_logs(&logs),
+    let results = if logs.is_empty() {
+        candor_dialects::results::read(file, text.as_bytes())
+    } else {
+        candor_dialects::results::read_logs(&logs)
     };
     Ok((results?, None))
 }

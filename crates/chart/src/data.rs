@@ -94,10 +94,7 @@ fn number(value: f64) -> Value {
     let is_edge = short.split('e').next().is_some_and(|digits| digits.ends_with('0'));
     let is_full = is_edge || value.fract() == 0.0;
     let value = if is_full { value } else { short.parse().unwrap_or(value) };
-    match value.fract() == 0.0 && value.abs() < 1e15 {
-        true => json!(value as i64),
-        false => json!(value),
-    }
+    if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
 }
 
 #[cfg(test)]

@@ -107,9 +107,10 @@ impl Placed {
     fn evenly(&mut self, axis: &Axis, ticks_max: usize, ends: Ends) {
         let greatest = self.low.abs().max(self.high.abs());
         let is_elapsed = axis.scale == Scale::Elapsed;
-        self.unit = match is_elapsed {
-            true => AxisUnit::of_elapsed(greatest),
-            false => AxisUnit::of(axis.unit, greatest),
+        self.unit = if is_elapsed {
+            AxisUnit::of_elapsed(greatest)
+        } else {
+            AxisUnit::of(axis.unit, greatest)
         };
         let length = (self.high - self.low) / self.unit.size / ticks_max as f64;
         let is_sixty = is_elapsed && matches!(self.unit.name.as_str(), "s" | "min");
@@ -157,9 +158,8 @@ impl Placed {
         let times = ticks::times(1.0 + self.low.min(0.0), 1.0 + self.high.max(0.0), ticks_max);
         let ends = |at: Option<&f64>, value: f64| at.map_or(value, |times| times - 1.0);
         (self.low, self.high) = (ends(times.first(), self.low), ends(times.last(), self.high));
-        let text = |times: f64| match times > 1.0 {
-            true => format!("×{times}"),
-            false => short(times - 1.0, axis.unit),
+        let text = |times: f64| {
+            if times > 1.0 { format!("×{times}") } else { short(times - 1.0, axis.unit) }
         };
         self.ticks = times.iter().map(|at| (at - 1.0, text(*at))).collect();
     }

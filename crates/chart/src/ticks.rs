@@ -66,9 +66,10 @@ pub fn times(low: f64, high: f64, ticks_max: usize) -> Vec<f64> {
     };
     let fine = holding(&[1.0, 2.0, 5.0], 1);
     let mut coarser = (1..40).map(|every| holding(&[1.0], every));
-    match fine.len() <= ticks_max.max(4) {
-        true => fine,
-        false => coarser.find(|ticks| ticks.len() <= ticks_max.max(4)).unwrap_or(fine),
+    if fine.len() <= ticks_max.max(4) {
+        fine
+    } else {
+        coarser.find(|ticks| ticks.len() <= ticks_max.max(4)).unwrap_or(fine)
     }
 }
 

@@ -104,9 +104,10 @@ impl FailIf {
         if figure.outcome.is_change() && self.is_beyond(figure.change) {
             return (CheckResult::Failed, format!("{told}."));
         }
-        match may_be {
-            true => (CheckResult::Undecided, format!("{told}: too uncertain to decide.")),
-            false => (CheckResult::Passed, format!("{told}.")),
+        if may_be {
+            (CheckResult::Undecided, format!("{told}: too uncertain to decide."))
+        } else {
+            (CheckResult::Passed, format!("{told}."))
         }
     }
 }

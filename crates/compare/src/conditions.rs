@@ -104,9 +104,10 @@ fn of_jobs(pairs: &[Pair<'_>], alike: bool) -> Vec<Difference> {
             }
         }
     }
-    let told = |(difference, jobs): (Difference, Vec<String>)| match jobs.len() == pairs.len() {
-        true => difference,
-        false => {
+    let told = |(difference, jobs): (Difference, Vec<String>)| {
+        if jobs.len() == pairs.len() {
+            difference
+        } else {
             let name = format!("{} of {}", difference.name, jobs.join(", "));
             Difference { name, ..difference }
         }
@@ -213,9 +214,12 @@ fn disturbances(pairs: &[Pair<'_>]) -> Vec<Difference> {
     let of_phase = |pair: &&Pair<'_>| {
         let several = phases.len() > 1;
         let name = pair.baseline.name;
-        let of = move |difference: Difference| match several {
-            true => Difference { name: format!("{} in {name}", difference.name), ..difference },
-            false => difference,
+        let of = move |difference: Difference| {
+            if several {
+                Difference { name: format!("{} in {name}", difference.name), ..difference }
+            } else {
+                difference
+            }
         };
         disturbances_of(pair).into_iter().map(of).collect::<Vec<_>>()
     };

@@ -16,10 +16,7 @@ pub fn quantile(probability: f64, freedom: f64) -> f64 {
     }
     for _ in 0..100 {
         let middle = f64::midpoint(low, high);
-        match two_sided(middle, freedom) > probability {
-            true => low = middle,
-            false => high = middle,
-        }
+        if two_sided(middle, freedom) > probability { low = middle } else { high = middle }
     }
     high
 }
@@ -32,9 +29,10 @@ fn beta_share(a: f64, b: f64, x: f64) -> f64 {
     let front = ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (-x).ln_1p();
     let front = front.exp();
     // The fraction converges fast below the mean of the distribution.
-    match x < (a + 1.0) / (a + b + 2.0) {
-        true => front * fraction(a, b, x) / a,
-        false => 1.0 - front * fraction(b, a, 1.0 - x) / b,
+    if x < (a + 1.0) / (a + b + 2.0) {
+        front * fraction(a, b, x) / a
+    } else {
+        1.0 - front * fraction(b, a, 1.0 - x) / b
     }
 }
 

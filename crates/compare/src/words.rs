@@ -36,12 +36,13 @@ pub fn headline(baseline: &str, of: &RunChange) -> String {
             "Not comparable: what {labels} measured is not the storage, or could not be verified."
         );
     }
-    let left_out = match of.figures.iter().any(|figure| figure.unbelieved) {
-        true => format!(
+    let left_out = if of.figures.iter().any(|figure| figure.unbelieved) {
+        format!(
             " Some results of {labels} are left out: they are not the storage's, or could not be \
              verified."
-        ),
-        false => String::new(),
+        )
+    } else {
+        String::new()
     };
     let summary = summary(baseline, of);
     match of.fairness {

@@ -145,9 +145,10 @@ fn all_blocks(
 fn next_size(plan: &CopyPlan, counts: &Counts) -> Option<usize> {
     let Some(count) = plan.count else { return Some(plan.input_block) };
     let read = counts.read_full + counts.read_partial;
-    match read < count.blocks {
-        true => Some(plan.input_block),
-        false => (read == count.blocks && count.bytes > 0).then_some(count.bytes),
+    if read < count.blocks {
+        Some(plan.input_block)
+    } else {
+        (read == count.blocks && count.bytes > 0).then_some(count.bytes)
     }
 }
 

@@ -141,9 +141,10 @@ impl<'a, O: Observer> Sink<'a, O> {
     }
 
     fn count_block(&mut self, bytes: usize) {
-        match bytes == self.plan.output_block {
-            true => self.counts.written_full += 1,
-            false => self.counts.written_partial += 1,
+        if bytes == self.plan.output_block {
+            self.counts.written_full += 1;
+        } else {
+            self.counts.written_partial += 1;
         }
     }
 
@@ -214,9 +215,10 @@ impl<'a, O: Observer> Sink<'a, O> {
             return Ok(());
         }
         let end = rustix::fs::tell(self.fd).map_err(of)?;
-        match u64::try_from(file.st_size).unwrap_or(0) < end {
-            true => rustix::fs::ftruncate(self.fd, end).map_err(|error| (error.into(), end)),
-            false => Ok(()),
+        if u64::try_from(file.st_size).unwrap_or(0) < end {
+            rustix::fs::ftruncate(self.fd, end).map_err(|error| (error.into(), end))
+        } else {
+            Ok(())
         }
     }
 

@@ -74,10 +74,7 @@ impl<'a> Printer<'a> {
 
     /// The head above all reports.
     pub fn head(&self, host: &Host) -> String {
-        match self.options.json {
-            true => json::head(host),
-            false => text::head(host),
-        }
+        if self.options.json { json::head(host) } else { text::head(host) }
     }
 
     /// The text in place of a report that is passed over, also in JSON.
@@ -91,17 +88,15 @@ impl<'a> Printer<'a> {
         let report = rows::report(self.options, before, now);
         let is_first = self.reports == 0;
         self.reports += 1;
-        match self.options.json {
-            true => json::report(self.options, &report, timestamp, is_first),
-            false => text::report(self.options, &report, timestamp),
+        if self.options.json {
+            json::report(self.options, &report, timestamp, is_first)
+        } else {
+            text::report(self.options, &report, timestamp)
         }
     }
 
     /// The end below all reports.
     pub fn tail(&self) -> String {
-        match self.options.json {
-            true => json::tail(),
-            false => String::new(),
-        }
+        if self.options.json { json::tail() } else { String::new() }
     }
 }

@@ -153,9 +153,10 @@ impl Outcome {
     /// Outcome of a kernel result: a count, or a negated error number.
     #[inline(always)]
     pub fn of_kernel(result: i64) -> Outcome {
-        match result >= 0 {
-            true => Outcome::Done(result as u64),
-            false => Outcome::Failed(Failure(result.unsigned_abs())),
+        if result >= 0 {
+            Outcome::Done(result as u64)
+        } else {
+            Outcome::Failed(Failure(result.unsigned_abs()))
         }
     }
 

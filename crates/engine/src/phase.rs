@@ -291,9 +291,10 @@ impl Prepared {
         control.watch_over(stop, watch);
         watch.ended();
         // A device that no longer answers would not answer a flush either.
-        let flushed = match control.stalled {
-            true => self.jobs.iter().map(|_| Flushed::default()).collect(),
-            false => control.flush(),
+        let flushed = if control.stalled {
+            self.jobs.iter().map(|_| Flushed::default()).collect()
+        } else {
+            control.flush()
         };
         if flushed.iter().any(|flushed| flushed.took_ns.is_some()) {
             watch.flushed();
@@ -311,12 +312,11 @@ impl Prepared {
     fn release(&self) -> Ticks {
         let now = self.clock.now();
         for job in &self.jobs {
-            match job.job.after.is_empty() {
-                true => self.schedule(job, now),
-                false => {
-                    job.shared.count_from.store(NOT_YET, Relaxed);
-                    job.shared.started.store(NOT_YET, Relaxed);
-                }
+            if job.job.after.is_empty() {
+                self.schedule(job, now);
+            } else {
+                job.shared.count_from.store(NOT_YET, Relaxed);
+                job.shared.started.store(NOT_YET, Relaxed);
             }
         }
         self.gate.release();

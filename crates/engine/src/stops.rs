@@ -237,10 +237,7 @@ mod tests {
                 (is_pinned, stops)
             });
             let (is_pinned, stops) = watching.join().expect("it ends");
-            match is_pinned {
-                true => assert_eq!(stops, []),
-                false => eprintln!("skipped: CPU 0 is not ours"),
-            }
+            if is_pinned { assert_eq!(stops, []) } else { eprintln!("skipped: CPU 0 is not ours") }
         });
     }
 }

@@ -108,9 +108,10 @@ pub fn run<E: Io, S: Bare + 'static>(
     engine: &mut E,
     source: S,
 ) -> WorkerEnd {
-    match seat.is_plain() && seat.measure == Measure::default() {
-        true => Worker::new(seat, shape, buffers, source).turn_bare(engine),
-        false => run_gated(seat, shape, buffers, engine, Box::new(source)),
+    if seat.is_plain() && seat.measure == Measure::default() {
+        Worker::new(seat, shape, buffers, source).turn_bare(engine)
+    } else {
+        run_gated(seat, shape, buffers, engine, Box::new(source))
     }
 }
 
@@ -123,9 +124,10 @@ pub fn run_calls<C: Call, S: Bare + 'static>(
     engine: C,
     source: S,
 ) -> WorkerEnd {
-    match seat.is_plain() {
-        true => Worker::new(seat, shape, buffers, source).call_bare(engine),
-        false => run_gated(seat, shape, buffers, &mut OneAtATime::new(engine), Box::new(source)),
+    if seat.is_plain() {
+        Worker::new(seat, shape, buffers, source).call_bare(engine)
+    } else {
+        run_gated(seat, shape, buffers, &mut OneAtATime::new(engine), Box::new(source))
     }
 }
 

@@ -255,9 +255,10 @@ fn moved_unlocked(step: Step, slot: &Slot, (fd, mapped): (RawFd, Option<&Mapped>
     let buffer = slot.buffer.host().cast();
     // SAFETY: the slot's buffer has room for its length and is not used elsewhere.
     Outcome::of_call(unsafe {
-        match writes {
-            true => libc::pwrite(fd, buffer, bytes, offset),
-            false => libc::pread(fd, buffer, bytes, offset),
+        if writes {
+            libc::pwrite(fd, buffer, bytes, offset)
+        } else {
+            libc::pread(fd, buffer, bytes, offset)
         }
     })
 }

@@ -254,10 +254,7 @@ impl Checks {
         }
         if let Some(generations) = self.generations() {
             generations.begin_write(&of.part);
-            self.stamp.unix_s = match self.plan.times {
-                true => (unix_ms() / 1000) as u32,
-                false => 0,
-            };
+            self.stamp.unix_s = if self.plan.times { (unix_ms() / 1000) as u32 } else { 0 };
         }
         if matches!(self.form, Form::Pattern(_) | Form::Nothing) {
             return;

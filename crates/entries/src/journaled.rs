@@ -93,9 +93,10 @@ fn take_up(generations: &Generations, catalog: &Catalog, places: &Places, lost: 
     for nth in 0..catalog.file_count() {
         let (file, bytes) = (catalog.file(nth), places.bytes_of(nth));
         for (part, key) in generations.cut_off(nth, bytes, file.length) {
-            let is = match file.present {
-                true => format!("the file has {} bytes", file.length),
-                false => "the file is not there".to_owned(),
+            let is = if file.present {
+                format!("the file has {} bytes", file.length)
+            } else {
+                "the file is not there".to_owned()
             };
             let Part { offset, length, .. } = part;
             lost.blocks += 1;

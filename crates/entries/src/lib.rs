@@ -108,9 +108,10 @@ impl Family for EntriesFamily {
         };
         let reached = context.session.of::<Reached>().clone();
         let key = context.job.targets.clone();
-        let first = match entries.as_reached {
-            true => entries.first.into_iter().chain(reached.of(&key)).min(),
-            false => entries.first,
+        let first = if entries.as_reached {
+            entries.first.into_iter().chain(reached.of(&key)).min()
+        } else {
+            entries.first
         };
         let entries = &Entries { first, ..entries.clone() };
         let places = places(entries, reached.left(&key), context)?;
@@ -286,10 +287,8 @@ impl Verification {
 
 /// Verification of a job of whose blocks no writes are kept.
 fn untracked(entries: &Entries, context: &JobContext<'_>) -> Option<Verify> {
-    let unknown = match wrote_items(entries, context) {
-        true => UnknownBlocks::Check,
-        false => UnknownBlocks::ByHeader,
-    };
+    let unknown =
+        if wrote_items(entries, context) { UnknownBlocks::Check } else { UnknownBlocks::ByHeader };
     let of_blocks = entries.verify.as_ref()?.as_of_blocks(context.plan.seed);
     Some(Verify { unknown, ..of_blocks })
 }

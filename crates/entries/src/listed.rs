@@ -64,9 +64,10 @@ impl Dealt {
             of_directories: entries.over == Over::Directories,
             list,
         };
-        match none.of_directories {
-            true => none.directories(entries.makes_or_removes_directories()),
-            false => none.files(listing, seed, entries.moves_bytes()),
+        if none.of_directories {
+            none.directories(entries.makes_or_removes_directories())
+        } else {
+            none.files(listing, seed, entries.moves_bytes())
         }
     }
 
@@ -199,9 +200,10 @@ impl Dealt {
     /// Path of a thing.
     #[inline]
     pub fn path(&self, part: &Part) -> &[u8] {
-        match self.of_directories {
-            true => self.list.directory(part.number),
-            false => self.list.file(part.number),
+        if self.of_directories {
+            self.list.directory(part.number)
+        } else {
+            self.list.file(part.number)
         }
     }
 }

@@ -313,22 +313,20 @@ impl TreeThings {
     /// A rank's things of one copy.
     fn own_count(&self, rank: u64, ranks: u64) -> u64 {
         let part = self.tree.part(rank, ranks);
-        let count = match self.directories {
-            true => part.directories() + self.roots(rank, ranks),
-            false => match self.window.and_then(|window| window.enter) {
+        let count = if self.directories {
+            part.directories() + self.roots(rank, ranks)
+        } else {
+            match self.window.and_then(|window| window.enter) {
                 Some(enter) => return enter,
                 None => part.items(),
-            },
+            }
         };
         count.min(self.first)
     }
 
     /// Ranks whose things the first one works on, and their number as its trees count them.
     fn owners(&self, ranks: u64) -> u64 {
-        let own = match self.directories {
-            true => self.tree.per_rank,
-            false => self.tree.has_own_items(),
-        };
+        let own = if self.directories { self.tree.per_rank } else { self.tree.has_own_items() };
         if own { ranks } else { 1 }
     }
 

@@ -47,9 +47,10 @@ impl Chosen {
     /// Depth and batches of a worker.
     pub fn shape(&self, entries: &Entries) -> Shape {
         let depth = entries.depth.max(1) as usize;
-        match self.engine.takes_many() {
-            false => Shape::ONE,
-            true => Shape { depth, batch: depth, reap: 1, reap_max: depth, ..Shape::ONE },
+        if self.engine.takes_many() {
+            Shape { depth, batch: depth, reap: 1, reap_max: depth, ..Shape::ONE }
+        } else {
+            Shape::ONE
         }
     }
 }
@@ -66,11 +67,12 @@ pub fn choose(entries: &Entries, places: &Arc<Places>, bytes_max: usize) -> Chos
         let step_makes = matches!(step, Step::Create | Step::Link | Step::Symlink);
         step_makes || step.operation().destroys
     };
-    let tried = match entries.all_steps().any(changes) {
-        true => Scratch::beside(&places.directory())
+    let tried = if entries.all_steps().any(changes) {
+        Scratch::beside(&places.directory())
             .and_then(|scratch| each(|engine| scratch.try_engine(engine, entries, bytes_max)))
-            .map_err(|error| error.to_string()),
-        false => by_own_items(entries, places, bytes_max),
+            .map_err(|error| error.to_string())
+    } else {
+        by_own_items(entries, places, bytes_max)
     };
     match tried {
         Ok([calls, ring]) => {

@@ -322,15 +322,13 @@ impl Taker {
     /// List of steps for an item as it is, and that state.
     fn suits(&self, nth: u64) -> Result<(u32, Known), Passed> {
         let catalog = &self.stock.catalog;
-        let state = match self.directories {
-            true => catalog.directory(nth + 1),
-            false => catalog.file(nth),
-        };
+        let state = if self.directories { catalog.directory(nth + 1) } else { catalog.file(nth) };
         if !state.present {
             let list = self.by_state.absent.ok_or(Passed::Absent)?;
-            match self.directories {
-                true => catalog.has_parent_directory(nth + 1)?,
-                false => catalog.has_parent(nth)?,
+            if self.directories {
+                catalog.has_parent_directory(nth + 1)?;
+            } else {
+                catalog.has_parent(nth)?;
             }
             return Ok((list, state));
         }
@@ -346,10 +344,7 @@ impl Taker {
         };
         let steps = self.by_state.steps(list);
         let only_reads = steps.contains(&Step::Read) && !steps.contains(&Step::Write);
-        match only_reads && state.length == 0 {
-            true => Err(Passed::Empty),
-            false => Ok((list, state)),
-        }
+        if only_reads && state.length == 0 { Err(Passed::Empty) } else { Ok((list, state)) }
     }
 
     /// Takes an item, if its state suits and no other worker has it.

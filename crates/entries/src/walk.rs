@@ -172,12 +172,11 @@ impl Lanes {
                 continue;
             }
             if let Some(contents) = self.contents.as_mut().filter(|_| is(slot, Step::Write)) {
-                match !is_checked && contents.reads_first(&lane.part(slot)) {
-                    true => lane.read_first(slot),
-                    false => {
-                        contents.write(slot, &lane.of(slot));
-                        self.logs.iter_mut().for_each(|logs| logs.before(&lane.part(slot)));
-                    }
+                if !is_checked && contents.reads_first(&lane.part(slot)) {
+                    lane.read_first(slot);
+                } else {
+                    contents.write(slot, &lane.of(slot));
+                    self.logs.iter_mut().for_each(|logs| logs.before(&lane.part(slot)));
                 }
             }
             if let Some((nth, places)) = self.items.becomes_another(lane, slot) {
@@ -272,9 +271,10 @@ impl Source for Lanes {
         if self.waits && turn.in_flight == 0 && !is_over {
             return Next::Wait(Wait::Others(TAKE_AGAIN_NS));
         }
-        match turn.in_flight > 0 && !is_over {
-            true => Next::Wait(Wait::InFlight),
-            false => Next::End(Ended::Done),
+        if turn.in_flight > 0 && !is_over {
+            Next::Wait(Wait::InFlight)
+        } else {
+            Next::End(Ended::Done)
         }
     }
 

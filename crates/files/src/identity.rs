@@ -47,9 +47,10 @@ impl Identity {
 
     /// Identity of an open file.
     pub fn of_open(metadata: &Metadata) -> Identity {
-        match metadata.file_type().is_block_device() {
-            true => Identity::Device(metadata.rdev()),
-            false => Identity::File { filesystem: metadata.dev(), inode: metadata.ino() },
+        if metadata.file_type().is_block_device() {
+            Identity::Device(metadata.rdev())
+        } else {
+            Identity::File { filesystem: metadata.dev(), inode: metadata.ino() }
         }
     }
 }
@@ -103,9 +104,8 @@ pub fn without_links(path: &Path) -> PathBuf {
     let mut above = path.ancestors();
     let found = above.find_map(|above| Some((above, above.canonicalize().ok()?)));
     found.map_or(path.clone(), |(above, real)| {
-        path.strip_prefix(above).map_or(path.clone(), |rest| match rest.as_os_str().is_empty() {
-            true => real,
-            false => real.join(rest),
+        path.strip_prefix(above).map_or(path.clone(), |rest| {
+            if rest.as_os_str().is_empty() { real } else { real.join(rest) }
         })
     })
 }

@@ -62,13 +62,14 @@ impl Allowed {
         let is_below = |allowed: &PathBuf| {
             allowed.canonicalize().is_ok_and(|allowed| real.starts_with(allowed))
         };
-        match self.paths.iter().any(is_below) {
-            true => Ok(()),
-            false => Err(format!(
+        if self.paths.iter().any(is_below) {
+            Ok(())
+        } else {
+            Err(format!(
                 "this agent does not serve `{}`; start it with --allow {}",
                 path.text(),
                 shown(real.parent().unwrap_or(&real))
-            )),
+            ))
         }
     }
 
@@ -126,13 +127,14 @@ impl Allowed {
         }
         let real = path.canonicalize().ok();
         let mut allowed = self.written_devices.iter().map(|device| device.canonicalize().ok());
-        match real.is_some() && allowed.any(|allowed| allowed == real) {
-            true => Ok(()),
-            false => Err(format!(
+        if real.is_some() && allowed.any(|allowed| allowed == real) {
+            Ok(())
+        } else {
+            Err(format!(
                 "the plan would {operation} `{0}`, to which this agent does not consent; start it \
                  with --write-device {0}",
                 path.text()
-            )),
+            ))
         }
     }
 

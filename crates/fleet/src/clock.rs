@@ -46,9 +46,10 @@ impl Measured {
         let middle_ns = sent_ns + round_trip_ns / 2;
         let ns = received_ns.wrapping_sub(middle_ns) as i64;
         let offset = Offset { ns, round_trip_ns };
-        match self.last.len() < KEPT {
-            true => self.last.push(offset),
-            false => self.last[self.next] = offset,
+        if self.last.len() < KEPT {
+            self.last.push(offset);
+        } else {
+            self.last[self.next] = offset;
         }
         self.next = (self.next + 1) % KEPT;
     }

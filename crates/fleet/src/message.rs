@@ -142,10 +142,7 @@ pub struct Join {
 impl Join {
     /// Name of the receiver in the report.
     pub fn name(&self) -> &str {
-        match self.names_without_ports {
-            true => host_of(&self.address),
-            false => &self.address,
-        }
+        if self.names_without_ports { host_of(&self.address) } else { &self.address }
     }
 }
 

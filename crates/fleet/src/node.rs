@@ -354,10 +354,8 @@ impl Node {
             }
             let silent_ns = now_ns.saturating_sub(child.heard_ns);
             let idle_ns = now_ns.saturating_sub(child.pinged_ns);
-            let silence_ns = match child.has_spoken {
-                true => self.host_timeout_ns,
-                false => child.first_silence_ns,
-            };
+            let silence_ns =
+                if child.has_spoken { self.host_timeout_ns } else { child.first_silence_ns };
             if silent_ns >= silence_ns {
                 let why = format!("silent for {:.1} s", silent_ns as f64 / 1e9);
                 self.child_lost(now_ns, at, &why.into(), out);
@@ -430,9 +428,10 @@ impl Node {
         if !self.is_started || !self.agreement.first_done.insert(job) {
             return;
         }
-        match self.is_root {
-            true => self.to_all(&ToAgent::FirstDone { job }, out),
-            false => out.push(Effect::Up(FromAgent::FirstDone { job })),
+        if self.is_root {
+            self.to_all(&ToAgent::FirstDone { job }, out);
+        } else {
+            out.push(Effect::Up(FromAgent::FirstDone { job }));
         }
     }
 
@@ -449,18 +448,20 @@ impl Node {
             .collect();
         for (job, ops) in agreed {
             self.agreement.agreed.insert(job);
-            match self.is_root {
-                true => self.to_all(&ToAgent::Furthest { job, ops }, out),
-                false => out.push(Effect::Up(FromAgent::Furthest { job, ops })),
+            if self.is_root {
+                self.to_all(&ToAgent::Furthest { job, ops }, out);
+            } else {
+                out.push(Effect::Up(FromAgent::Furthest { job, ops }));
             }
         }
         let all_ended = !self.agreement.has_ended && self.all_live(&self.agreement.ended);
         if all_ended {
             (self.agreement.has_ended, self.is_started) = (true, false);
             self.pass_samples(true, out);
-            match self.is_root {
-                true => self.to_all(&ToAgent::AllEnded, out),
-                false => out.push(Effect::Up(FromAgent::Ended)),
+            if self.is_root {
+                self.to_all(&ToAgent::AllEnded, out);
+            } else {
+                out.push(Effect::Up(FromAgent::Ended));
             }
         }
     }

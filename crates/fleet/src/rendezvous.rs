@@ -69,9 +69,10 @@ fn job() -> Result<String, String> {
     };
     let plain: String =
         job.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    match plain.is_empty() {
-        true => Err("the launcher gives its job no name by which its processes could meet".into()),
-        false => Ok(plain),
+    if plain.is_empty() {
+        Err("the launcher gives its job no name by which its processes could meet".into())
+    } else {
+        Ok(plain)
     }
 }
 

@@ -228,12 +228,13 @@ impl UserKey {
     fn check_owner(&self, folder: &Path) -> Result<(), KeyError> {
         let there = folder.ancestors().find_map(|folder| folder.metadata().ok());
         let owner = there.map_or(0, |found| found.uid());
-        match geteuid().is_root() && owner != 0 {
-            false => Ok(()),
-            true => Err(self.wrong(format!(
+        if geteuid().is_root() && owner != 0 {
+            Err(self.wrong(format!(
                 "is not made: its directory belongs to user {owner}, and this is root; set HOME \
                  to root's, or run it as that user"
-            ))),
+            )))
+        } else {
+            Ok(())
         }
     }
 

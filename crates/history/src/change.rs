@@ -130,9 +130,10 @@ fn resolution(values: &[f64], at: usize) -> f64 {
     let pairs = sides.iter().flat_map(|side| side.windows(2));
     let steps: Vec<f64> =
         pairs.map(|pair| (pair[1] - pair[0]).abs()).filter(|step| *step > STEP_MIN).collect();
-    match steps.len() > values.len() / 8 {
-        true => steps.iter().copied().fold(f64::INFINITY, f64::min) / 2.0,
-        false => 0.0,
+    if steps.len() > values.len() / 8 {
+        steps.iter().copied().fold(f64::INFINITY, f64::min) / 2.0
+    } else {
+        0.0
     }
 }
 
@@ -240,12 +241,11 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
     let is_even = values.len().is_multiple_of(2);
     let middle = values.len() / 2;
     let (below, upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
-    match is_even {
-        false => *upper,
-        true => {
-            let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            f64::midpoint(lower, *upper)
-        }
+    if is_even {
+        let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        f64::midpoint(lower, *upper)
+    } else {
+        *upper
     }
 }
 

@@ -46,9 +46,10 @@ impl Journal {
     }
 
     fn on(filesystem: u64) -> Journal {
-        match NETWORK.iter().any(|(number, _)| *number == filesystem) {
-            true => Journal::Rollback,
-            false => Journal::Wal,
+        if NETWORK.iter().any(|(number, _)| *number == filesystem) {
+            Journal::Rollback
+        } else {
+            Journal::Wal
         }
     }
 

@@ -57,9 +57,10 @@ pub fn cell_of(into: &mut Markup, cell: &Cell, align: Align, is_head: bool) {
     let tone = cell.tone.map_or("", class);
     // The first column stands at the edge of the page, numbers too.
     let class = format!("{} {tone}", side(if is_head { Align::Left } else { align }));
-    match is_head {
-        true => into.element("th", &[("scope", "row"), ("class", class.trim())], cell.text.trim()),
-        false => into.element("td", &[("class", class.trim())], &cell.text),
+    if is_head {
+        into.element("th", &[("scope", "row"), ("class", class.trim())], cell.text.trim());
+    } else {
+        into.element("td", &[("class", class.trim())], &cell.text);
     }
 }
 

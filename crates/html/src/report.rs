@@ -74,9 +74,10 @@ fn title(report: &Report) -> String {
 
 /// The plan's name, or the command that ran it.
 fn name(report: &Report) -> String {
-    match report.plan.name.is_empty() {
-        true => format!("candor {}", report.command.get(1).map_or("run", String::as_str)),
-        false => report.plan.name.clone(),
+    if report.plan.name.is_empty() {
+        format!("candor {}", report.command.get(1).map_or("run", String::as_str))
+    } else {
+        report.plan.name.clone()
     }
 }
 
@@ -445,9 +446,10 @@ fn block_requests(report: &Report) -> Markup {
                 figure(inside, &format!("{id}-{nth}"), chart, Heading::Named);
             }
         };
-        match several {
-            true => parts::folded(&mut body, "Sizes and alignment, drawn", draw),
-            false => draw(&mut body),
+        if several {
+            parts::folded(&mut body, "Sizes and alignment, drawn", draw);
+        } else {
+            draw(&mut body);
         }
     }
     body

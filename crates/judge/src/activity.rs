@@ -125,9 +125,10 @@ fn activity(facts: &Facts, device: &DeviceFacts, did: &DiskCounters, elapsed_s: 
 /// The bandwidth of the device's link, and the limits of candor's control group.
 fn ceilings(facts: &Facts, device: &DeviceFacts, read: &Traffic, write: &Traffic) -> Vec<Ceiling> {
     let link = device.link.iter().map(|link| {
-        let passed = match link.is_one_way() {
-            true => read.bytes_per_s + write.bytes_per_s,
-            false => read.bytes_per_s.max(write.bytes_per_s),
+        let passed = if link.is_one_way() {
+            read.bytes_per_s + write.bytes_per_s
+        } else {
+            read.bytes_per_s.max(write.bytes_per_s)
         };
         let bytes_per_s = link.ceiling_bytes_per_s as f64;
         Ceiling {

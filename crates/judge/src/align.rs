@@ -15,9 +15,10 @@ pub fn friendliness(trace: &RequestStats) -> String {
         |device| seen.iter().filter(move |of| of.device == device).copied().collect::<Vec<_>>();
     let sentences: Vec<_> =
         devices.into_iter().map(|device| of_device(device, &of(device))).collect();
-    match sentences.is_empty() {
-        true => "No read or write reached these devices in this time.".to_owned(),
-        false => sentences.join("\n"),
+    if sentences.is_empty() {
+        "No read or write reached these devices in this time.".to_owned()
+    } else {
+        sentences.join("\n")
     }
 }
 

@@ -47,9 +47,8 @@ impl Bound {
         passed: Option<(f64, f64)>,
     ) -> Bound {
         let ceiling = link.ceiling_bytes_per_s as f64;
-        let busiest = |(read, write): (f64, f64)| match link.is_one_way() {
-            true => read + write,
-            false => read.max(write),
+        let busiest = |(read, write): (f64, f64)| {
+            if link.is_one_way() { read + write } else { read.max(write) }
         };
         let kind = if link.kind == "network" { Kind::Network } else { Kind::Link };
         Bound::of_bytes(observed, kind, element, ceiling, &link.arithmetic, passed.map(busiest))

@@ -121,9 +121,10 @@ impl<'a> Command<'a> {
         // Calls that flush by a flag of the engine go on doing so.
         self.is_out_of_reach |= self.planned.durable_each() && !by_file;
         self = self.block("durability.open", "none", !by_file);
-        let (key, every) = match durability.fdatasync_every > 0 {
-            true => ("durability.fdatasync_every", durability.fdatasync_every),
-            false => ("durability.fsync_every", durability.fsync_every),
+        let (key, every) = if durability.fdatasync_every > 0 {
+            ("durability.fdatasync_every", durability.fdatasync_every)
+        } else {
+            ("durability.fsync_every", durability.fsync_every)
         };
         self.block(key, &writes.to_string(), every == writes)
     }

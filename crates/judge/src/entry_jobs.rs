@@ -58,9 +58,10 @@ impl<'a> EntryJob<'a> {
 
     /// Bytes that it wrote into the page cache, to stay there until somebody flushes.
     pub fn absorbed_bytes(&self) -> f64 {
-        match self.entries.direct || self.durable_each() {
-            true => 0.0,
-            false => self.measured.figure(Figure::Write).bytes as f64,
+        if self.entries.direct || self.durable_each() {
+            0.0
+        } else {
+            self.measured.figure(Figure::Write).bytes as f64
         }
     }
 

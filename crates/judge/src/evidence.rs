@@ -139,9 +139,10 @@ fn way_of<'a>(observed: &Observed<'a>) -> Result<Way<'a>, String> {
             _ => way.add_device(observed, target)?,
         }
     }
-    match way.ends.is_empty() && way.servers.is_empty() {
-        true => Err("no target is known".into()),
-        false => Ok(way),
+    if way.ends.is_empty() && way.servers.is_empty() {
+        Err("no target is known".into())
+    } else {
+        Ok(way)
     }
 }
 

@@ -157,10 +157,13 @@ fn meant(observed: &Observed, beside: &Beside) -> String {
             (_, false) => "no cache below this host held the data",
         },
         Change::OneAtATime => return alone_takes(beside),
-        Change::FilesOfTheirOwn => match beside.pays() {
-            true => "file sharing costs throughput",
-            false => "file sharing makes no difference",
-        },
+        Change::FilesOfTheirOwn => {
+            if beside.pays() {
+                "file sharing costs throughput"
+            } else {
+                "file sharing makes no difference"
+            }
+        }
     };
     text.into()
 }

@@ -146,9 +146,10 @@ fn in_idle_moment<'a>(observed: &Observed<'a>) -> Option<Vec<Foreign<'a>>> {
     let seconds = idle.after.at_ns.checked_sub(idle.before.at_ns)? as f64 / 1e9;
     let app = observed.app_all().bytes;
     let (tops, leaves) = (observed.counting(), observed.leaves());
-    let levels = match tops == leaves {
-        true => vec![(tops, observed.top)],
-        false => vec![(tops, observed.top), (leaves, observed.leaf)],
+    let levels = if tops == leaves {
+        vec![(tops, observed.top)]
+    } else {
+        vec![(tops, observed.top), (leaves, observed.leaf)]
     };
     let of_level = levels.into_iter().filter_map(|(devices, during)| {
         let moved = Flow::between(&devices, &idle.before, &idle.after)?.bytes();

@@ -94,9 +94,10 @@ fn lacking(whole: &Observed, each: &[PhaseJudgement]) -> Vec<NotEvaluated> {
             }
         }
     }
-    let told = |(of, hosts): (NotEvaluated, Vec<&str>)| match hosts.len() == each.len() {
-        true => of,
-        false => {
+    let told = |(of, hosts): (NotEvaluated, Vec<&str>)| {
+        if hosts.len() == each.len() {
+            of
+        } else {
             let lacked = format!("{}, on {}", of.lacked, parts::listed(&hosts));
             NotEvaluated { lacked, ..of }
         }

@@ -80,10 +80,7 @@ use observed::Observed;
 
 /// Judges a phase that ran: where several hosts ran it, host by host.
 pub fn judge(case: &Case) -> PhaseJudgement {
-    match parts::are_several(case.record) {
-        true => hosts::judge(case, judge_one),
-        false => judge_one(case),
-    }
+    if parts::are_several(case.record) { hosts::judge(case, judge_one) } else { judge_one(case) }
 }
 
 /// Judges what one host did.
@@ -131,9 +128,10 @@ fn lost_nothing(findings: &mut [Finding]) {
 
 /// The ceilings of the path that are known before a phase is measured.
 pub fn ceilings(case: &Case) -> Vec<Ceiling> {
-    match parts::are_several(case.record) {
-        true => hosts::ceilings(case),
-        false => unpassed(&Observed::new(case)),
+    if parts::are_several(case.record) {
+        hosts::ceilings(case)
+    } else {
+        unpassed(&Observed::new(case))
     }
 }
 
@@ -203,9 +201,10 @@ pub fn conclude(
 /// copies.
 pub fn nears_memory(case: &Case) -> bool {
     let nears = |case: &Case| rules::depth::memory_bandwidth::nears_memory(&Observed::new(case));
-    match parts::are_several(case.record) {
-        true => parts::of(case).iter().any(|part| nears(&part.case(case))),
-        false => nears(case),
+    if parts::are_several(case.record) {
+        parts::of(case).iter().any(|part| nears(&part.case(case)))
+    } else {
+        nears(case)
     }
 }
 

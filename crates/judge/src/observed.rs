@@ -227,10 +227,8 @@ impl<'a> Observed<'a> {
     pub fn slack_bytes(&self, op: Direction) -> f64 {
         let app = self.moved(op).bytes;
         let largest = |ran: &Ran| ran.blocks.size.of(op).max().0 as f64 * ran.concurrency();
-        let in_flight: f64 = match self.phase.has_ramp() {
-            true => self.ran.iter().map(largest).sum(),
-            false => 0.0,
-        };
+        let in_flight: f64 =
+            if self.phase.has_ramp() { self.ran.iter().map(largest).sum() } else { 0.0 };
         in_flight.min(SLACK_MAX.value * app) + SLACK_FLAT.value * app
     }
 

@@ -189,9 +189,10 @@ fn at(
     is_last: bool,
 ) -> Option<Snapshot> {
     let all = || members.iter().filter_map(|host| moment(host));
-    let chosen = match is_last {
-        true => all().max_by_key(|snapshot| snapshot.at_ns)?,
-        false => all().min_by_key(|snapshot| snapshot.at_ns)?,
+    let chosen = if is_last {
+        all().max_by_key(|snapshot| snapshot.at_ns)?
+    } else {
+        all().min_by_key(|snapshot| snapshot.at_ns)?
     };
     let own = all().map(|snapshot| snapshot.process_io).reduce(|a, b| Some(added(a?, b?)));
     Some(Snapshot { process_io: own.flatten(), ..chosen.clone() })

@@ -51,22 +51,21 @@ fn of_host(case: &Case, judged: &PhaseJudgement) -> Vec<Question> {
     if !fit(&observed, ran) || judged.verdict > Verdict::Caution {
         return Vec::new();
     }
-    let all = match ran.blocks.destroys().is_some() {
-        true => vec![allocation(ran, judged)],
-        false => {
-            let more = more_load(&observed, ran, judged);
-            // That the load is the limit is known; how far it goes comes last.
-            let pays = more_load::of(&observed, ran).is_some_and(|growth| growth.pays());
-            let (first, last) = if pays { (None, more) } else { (more, None) };
-            vec![
-                control(&observed, ran),
-                first,
-                files(&observed, ran, judged),
-                cache(&observed, ran, judged),
-                alone(&observed, ran, judged),
-                last,
-            ]
-        }
+    let all = if ran.blocks.destroys().is_some() {
+        vec![allocation(ran, judged)]
+    } else {
+        let more = more_load(&observed, ran, judged);
+        // That the load is the limit is known; how far it goes comes last.
+        let pays = more_load::of(&observed, ran).is_some_and(|growth| growth.pays());
+        let (first, last) = if pays { (None, more) } else { (more, None) };
+        vec![
+            control(&observed, ran),
+            first,
+            files(&observed, ran, judged),
+            cache(&observed, ran, judged),
+            alone(&observed, ran, judged),
+            last,
+        ]
     };
     let is_series = |change| matches!(change, Change::MoreDepth | Change::MoreWorkers);
     let asked = |change| observed.record.follow_ups.iter().any(|f| f.change == change);
@@ -156,14 +155,15 @@ fn files(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Ques
     let shared = ran.job.sharing == Sharing::Shared && ran.job.workers > 1;
     let starved = judged.findings.iter().any(|finding| finding.rule == "B4");
     let enough = shared && files >= u64::from(ran.job.workers);
-    match enough && starved && !decided(judged, &[]) {
-        true => question(
+    if enough && starved && !decided(judged, &[]) {
+        question(
             ran,
             Change::FilesOfTheirOwn,
             "all workers share their files, and the device had fewer operations in flight than \
              requested",
-        ),
-        false => None,
+        )
+    } else {
+        None
     }
 }
 
@@ -174,18 +174,19 @@ fn cache(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Ques
     let reach = reach(observed, ran)?;
     // What was read over and over has shown what a second pass is like.
     let once = observed.app(Direction::Read).bytes < 2.0 * reach;
-    match cold
+    if cold
         && once
         && may_cache(observed)
         && observed.working_top().is_some()
         && !observed.all_memory()
     {
-        true => question(
+        question(
             ran,
             Change::SamePlaces,
             "storage below this host may have a cache that this host cannot see",
-        ),
-        false => None,
+        )
+    } else {
+        None
     }
 }
 
@@ -218,22 +219,22 @@ fn may_cache(observed: &Observed) -> bool {
 fn alone(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Question> {
     let deep = ran.concurrency() > 2.0 * KNEE.value && ran.blocks.access.is_random();
     let known = trials::others(observed, ran).iter().any(|trial| trial.in_flight == 1.0);
-    match deep && !known && !decided(judged, &[Stage::DeviceQueue]) {
-        true => {
-            loaded(Change::OneAtATime, (1, 1), "the latency of a single operation alone is unknown")
-        }
-        false => None,
+    if deep && !known && !decided(judged, &[Stage::DeviceQueue]) {
+        loaded(Change::OneAtATime, (1, 1), "the latency of a single operation alone is unknown")
+    } else {
+        None
     }
 }
 
 /// Whether it is the allocation of blocks that held writers up.
 fn allocation(ran: &Ran, judged: &PhaseJudgement) -> Option<Question> {
-    match judged.findings.iter().any(|finding| finding.rule == "B18") {
-        true => question(
+    if judged.findings.iter().any(|finding| finding.rule == "B18") {
+        question(
             ran,
             Change::SamePlaces,
             "slow writes with block allocation may have another cause",
-        ),
-        false => None,
+        )
+    } else {
+        None
     }
 }

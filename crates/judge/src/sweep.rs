@@ -50,9 +50,10 @@ pub fn sweep(
         return None;
     }
     let series = || points.chunk_by(|a, b| a.outer() == b.outer());
-    let knees = match is_free(&works[0], last) {
-        true => series().filter_map(|points| knee::of(last, points)).collect(),
-        false => Vec::new(),
+    let knees = if is_free(&works[0], last) {
+        series().filter_map(|points| knee::of(last, points)).collect()
+    } else {
+        Vec::new()
     };
     for series in points.chunk_by_mut(|a, b| a.outer() == b.outer()) {
         gains(last, series);

@@ -60,9 +60,10 @@ pub fn others(observed: &Observed, ran: &Ran) -> Vec<Trial> {
 fn of_record<'a>(observed: &Observed<'a>, ran: &Ran, record: &'a PhaseRecord) -> Option<Trial> {
     let job = observed.only_job_of(record)?;
     let blocks = expect::same_work(job, ran)?;
-    let from = match record.search_step {
-        true => format!("search step `{}`", record.name),
-        false => format!("phase {}", record.name),
+    let from = if record.search_step {
+        format!("search step `{}`", record.name)
+    } else {
+        format!("phase {}", record.name)
     };
     let depth = depth_used(blocks, blocks.depth);
     let trial = Trial::of(from, job.workers, depth, &record.measurements[0])?;

@@ -47,9 +47,12 @@ impl Timeline {
     /// The last values in so many columns, the newest on the right. The scale begins at zero.
     pub fn sparkline(&self, columns: usize) -> String {
         let greatest = self.greatest(columns).unwrap_or(0.0);
-        let height = |value: f64| match greatest > 0.0 {
-            true => (value / greatest * 7.0).round().clamp(0.0, 7.0) as usize,
-            false => 0,
+        let height = |value: f64| {
+            if greatest > 0.0 {
+                (value / greatest * 7.0).round().clamp(0.0, 7.0) as usize
+            } else {
+                0
+            }
         };
         let mark = |value: Option<f64>| value.map_or(' ', |value| HEIGHTS[height(value)]);
         let text: String = self.last(columns).map(mark).collect();

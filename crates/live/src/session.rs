@@ -197,14 +197,13 @@ impl<S: Screen, A: FnMut(Action)> Artist<S, A> {
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
         let now_ns = self.shared.now_ns();
         let screen = self.shared.screen();
-        match columns >= ROOM.0 && rows >= ROOM.1 {
-            true => screen.draw(now_ns, &mut buffer),
-            false => {
-                let line = screen.line(now_ns, usize::from(columns));
-                let room = format!("a screen needs {} columns and {} rows", ROOM.0, ROOM.1);
-                for (y, text) in [line, room].iter().take(usize::from(rows)).enumerate() {
-                    buffer.set_stringn(0, y as u16, text, usize::from(columns), Style::new());
-                }
+        if columns >= ROOM.0 && rows >= ROOM.1 {
+            screen.draw(now_ns, &mut buffer);
+        } else {
+            let line = screen.line(now_ns, usize::from(columns));
+            let room = format!("a screen needs {} columns and {} rows", ROOM.0, ROOM.1);
+            for (y, text) in [line, room].iter().take(usize::from(rows)).enumerate() {
+                buffer.set_stringn(0, y as u16, text, usize::from(columns), Style::new());
             }
         }
         drop(screen);

@@ -17,9 +17,10 @@ pub enum Format {
 impl Format {
     /// The format that an `Accept` header allows.
     pub fn accepted(accept: &str) -> Format {
-        match accept.contains("application/openmetrics-text") {
-            true => Format::OpenMetrics,
-            false => Format::Classic,
+        if accept.contains("application/openmetrics-text") {
+            Format::OpenMetrics
+        } else {
+            Format::Classic
         }
     }
 

@@ -134,12 +134,13 @@ pub fn warm(path: &Path, go_on: &dyn Fn() -> bool) -> io::Result<()> {
 }
 
 fn unknown(file: &File) -> io::Error {
-    match mincore::is_own(file) {
-        true => io::Error::new(io::ErrorKind::Unsupported, "its page cache cannot be looked at"),
-        false => io::Error::new(
+    if mincore::is_own(file) {
+        io::Error::new(io::ErrorKind::Unsupported, "its page cache cannot be looked at")
+    } else {
+        io::Error::new(
             io::ErrorKind::PermissionDenied,
             "this user cannot write it, and the kernel does not report cached pages of such files",
-        ),
+        )
     }
 }
 

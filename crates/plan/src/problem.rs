@@ -67,9 +67,10 @@ impl PlanPath {
     /// The value of `key` in the table at this place.
     #[must_use]
     pub fn key(&self, key: &str) -> Self {
-        match self.0.is_empty() {
-            true => PlanPath(key.to_owned()),
-            false => PlanPath(format!("{}.{key}", self.0)),
+        if self.0.is_empty() {
+            PlanPath(key.to_owned())
+        } else {
+            PlanPath(format!("{}.{key}", self.0))
         }
     }
 

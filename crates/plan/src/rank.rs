@@ -121,10 +121,7 @@ impl Seat {
         let unit = unit.max(1);
         let length = whole / self.seats.max(1) / unit * unit;
         let start = length * self.seat;
-        match self.seat + 1 == self.seats {
-            true => (start, whole - start),
-            false => (start, length),
-        }
+        if self.seat + 1 == self.seats { (start, whole - start) } else { (start, length) }
     }
 }
 

@@ -125,9 +125,10 @@ impl Trace {
             step(line).map_err(|why| format!("{name}:{}: {why}", index + 1))
         };
         let steps: Vec<Step> = lines.map(step).collect::<Result<_, _>>()?;
-        match steps.is_empty() {
-            true => Err(format!("the trace `{name}` has no operation")),
-            false => Ok(Trace::new(steps)),
+        if steps.is_empty() {
+            Err(format!("the trace `{name}` has no operation"))
+        } else {
+            Ok(Trace::new(steps))
         }
     }
 

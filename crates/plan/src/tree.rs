@@ -357,15 +357,13 @@ impl TreePart<'_> {
     /// First item, and number of items.
     fn slice(&self) -> (u64, u64) {
         let all = self.tree.item_directories().saturating_mul(self.tree.items);
-        match self.tree.has_own_items() {
-            true => (0, all),
-            false => {
-                let before =
-                    |rank: u64| u128::from(all) * u128::from(rank) / u128::from(self.ranks);
-                // No part of all is more than all, which has 64 bits.
-                let [start, end] = [self.rank, self.rank + 1].map(|rank| before(rank) as u64);
-                (start, end - start)
-            }
+        if self.tree.has_own_items() {
+            (0, all)
+        } else {
+            let before = |rank: u64| u128::from(all) * u128::from(rank) / u128::from(self.ranks);
+            // No part of all is more than all, which has 64 bits.
+            let [start, end] = [self.rank, self.rank + 1].map(|rank| before(rank) as u64);
+            (start, end - start)
         }
     }
 
@@ -385,10 +383,7 @@ impl TreePart<'_> {
             start: self.slice().0,
             first_directory: self.tree.directories() - self.tree.item_directories(),
             items: self.tree.items.max(1),
-            across: match self.tree.items_across {
-                true => self.tree.item_directories().max(1),
-                false => 0,
-            },
+            across: if self.tree.items_across { self.tree.item_directories().max(1) } else { 0 },
             tree: match self.tree.per_rank {
                 // Neither is as large as the other's modulus leaves room for: no sum overflows.
                 true => (self.rank + self.tree.tree_shift % self.ranks) % self.ranks,
@@ -401,9 +396,10 @@ impl TreePart<'_> {
     /// Number of directories right below the root that are its own, with all below each.
     fn subtrees(&self) -> u64 {
         let all = if self.tree.depth == 0 { 0 } else { u64::from(self.tree.width) };
-        match self.tree.per_rank {
-            true => all,
-            false => (all + self.ranks - 1).saturating_sub(self.rank) / self.ranks,
+        if self.tree.per_rank {
+            all
+        } else {
+            (all + self.ranks - 1).saturating_sub(self.rank) / self.ranks
         }
     }
 

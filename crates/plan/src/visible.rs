@@ -30,10 +30,8 @@ pub fn visible_json(document: &str) -> Cow<'_, str> {
     if !document.chars().any(is_escaped) {
         return Cow::Borrowed(document);
     }
-    let spelled = |c| match is_escaped(c) {
-        true => format!("\\u{:04x}", u32::from(c)),
-        false => String::from(c),
-    };
+    let spelled =
+        |c| if is_escaped(c) { format!("\\u{:04x}", u32::from(c)) } else { String::from(c) };
     Cow::Owned(document.chars().map(spelled).collect())
 }
 
@@ -48,9 +46,10 @@ pub fn visible_with_codes(text: &str) -> Cow<'_, str> {
     while let Some(c) = rest.chars().next() {
         let own = own_code(rest);
         let length = own.unwrap_or(c.len_utf8());
-        match own.is_some() || !is_hidden(c) || "\n\t\r".contains(c) {
-            true => shown.push_str(&rest[..length]),
-            false => spell(c, &mut shown),
+        if own.is_some() || !is_hidden(c) || "\n\t\r".contains(c) {
+            shown.push_str(&rest[..length]);
+        } else {
+            spell(c, &mut shown);
         }
         rest = &rest[length..];
     }
@@ -79,10 +78,7 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     }
     let mut shown = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        match is_escaped(c) {
-            true => spell(c, &mut shown),
-            false => shown.push(c),
-        }
+        if is_escaped(c) { spell(c, &mut shown) } else { shown.push(c) }
     }
     Cow::Owned(shown)
 }

@@ -55,9 +55,10 @@ pub struct Quantity {
 impl Quantity {
     /// A number of that unit. A number that is none becomes the text `unknown`.
     pub fn new(value: f64, unit: Unit) -> Quantity {
-        match value.is_finite() {
-            true => Quantity { value: Value::Number(value), unit },
-            false => "unknown".into(),
+        if value.is_finite() {
+            Quantity { value: Value::Number(value), unit }
+        } else {
+            "unknown".into()
         }
     }
 

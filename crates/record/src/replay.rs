@@ -71,9 +71,8 @@ fn phase(
     for (at, samples) in intervals.into_iter().enumerate() {
         let at_ns = samples.iter().map(|of| of.sample.at_ns).max().unwrap_or(0);
         // The last interval ends with the phase, whose counters are those after it.
-        let of = |host: &Vec<HostSample>| match at == last {
-            true => host.last().cloned(),
-            false => host.get(at).cloned(),
+        let of = |host: &Vec<HostSample>| {
+            if at == last { host.last().cloned() } else { host.get(at).cloned() }
         };
         let hosts = hosts.iter().filter_map(of).collect();
         let sampled = Event::Sampled { phase: phase.clone(), in_ramp: false, samples, hosts };

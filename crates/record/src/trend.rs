@@ -184,9 +184,10 @@ impl Series {
     /// blocks and of memory, operations of all others.
     pub fn usual_figures(&self) -> [FigureKind; 2] {
         let is_large = self.load.block_bytes.is_some_and(|bytes| bytes >= LARGE_BLOCK_BYTES);
-        match is_large || self.load.access.is_none() {
-            true => [FigureKind::BytesPerS, FigureKind::OpsPerS],
-            false => [FigureKind::OpsPerS, FigureKind::BytesPerS],
+        if is_large || self.load.access.is_none() {
+            [FigureKind::BytesPerS, FigureKind::OpsPerS]
+        } else {
+            [FigureKind::OpsPerS, FigureKind::BytesPerS]
         }
     }
 }

@@ -68,9 +68,12 @@ impl Guard {
     /// Of a run that may write to these devices, given by kernel name or path, although they are
     /// held.
     pub fn new(force: &[String], roots: &Roots) -> Guard {
-        let name = |given: &String| match given.starts_with('/') {
-            true => candor_observe::device_of_path(&path_of(given), roots),
-            false => Some(given.clone()),
+        let name = |given: &String| {
+            if given.starts_with('/') {
+                candor_observe::device_of_path(&path_of(given), roots)
+            } else {
+                Some(given.clone())
+            }
         };
         let force = force.iter().filter_map(name).collect();
         Guard { force, roots: roots.clone(), loop_files: Some(Vec::new()), ..Guard::default() }
@@ -250,12 +253,13 @@ impl Guard {
                 if self.forces(&name) {
                     continue;
                 }
-                self.claims.take(&path).map_err(|error| match claims::is_busy(&error) {
-                    true => {
+                self.claims.take(&path).map_err(|error| {
+                    if claims::is_busy(&error) {
                         let why = "is in use, perhaps in another container or mount namespace";
                         RunError::Unsafe(vec![held_by(&path, &place(index), why, &name)])
+                    } else {
+                        RunError::file("open exclusively", &path)(error)
                     }
-                    false => RunError::file("open exclusively", &path)(error),
                 })?;
             }
         }
@@ -274,9 +278,12 @@ impl Guard {
         let (destroys, place) = (destroys(phases, target), place(index));
         let directories = names_directories(phases, target);
         let paths = names::paths(target);
-        let mut checked = paths.map(|path| match directories {
-            true => self.check_directory(target, &path, destroys, &place),
-            false => self.check_path(target, &path, destroys, &place),
+        let mut checked = paths.map(|path| {
+            if directories {
+                self.check_directory(target, &path, destroys, &place)
+            } else {
+                self.check_path(target, &path, destroys, &place)
+            }
         });
         checked.find(|problems| !problems.is_empty()).unwrap_or_default()
     }
@@ -356,11 +363,10 @@ impl Guard {
         }
         if kind.is_char_device() && !made_up_device(metadata.rdev()) {
             let takes_commands = self.block_device(path) != path && !files_only;
-            return match takes_commands {
-                true => {
-                    destroys.map_or_else(Vec::new, |by| self.check_device(target, path, by, place))
-                }
-                false => vec![not_usable(target, path, place)],
+            return if takes_commands {
+                destroys.map_or_else(Vec::new, |by| self.check_device(target, path, by, place))
+            } else {
+                vec![not_usable(target, path, place)]
             };
         }
         if kind.is_char_device() && target.layout == Layout::Never && target.size.is_some() {
@@ -432,9 +438,10 @@ impl Guard {
         let device = &self.block_device(path);
         if !target.overwrite {
             let shown = path.text();
-            let is = match device == path {
-                true => "is a block device".to_owned(),
-                false => format!("takes the commands of {}", device.text()),
+            let is = if device == path {
+                "is a block device".to_owned()
+            } else {
+                format!("takes the commands of {}", device.text())
             };
             let message = format!(
                 "`{shown}` {is}, and the plan would {} it: its data would be lost",

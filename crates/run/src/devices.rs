@@ -35,9 +35,10 @@ fn device(name: &Path) -> Option<PathBuf> {
 /// No block device is below any.
 pub fn below(targets: &[(String, PathBuf)], roots: &Roots) -> Result<Facts, RunError> {
     let facts = candor_observe::inspect(targets, roots);
-    match facts.devices.is_empty() {
-        true => Err(RunError::NoDevice(targets.iter().map(|(name, _)| name.clone()).collect())),
-        false => Ok(facts),
+    if facts.devices.is_empty() {
+        Err(RunError::NoDevice(targets.iter().map(|(name, _)| name.clone()).collect()))
+    } else {
+        Ok(facts)
     }
 }
 
@@ -74,10 +75,7 @@ pub fn traced(tracer: &Result<BlockTracer, Missing>) -> RequestStats {
 /// The same with the names of whole processes. In a container the tracer may know processes by
 /// their numbers on the host, which are those of others here.
 pub fn with_names(stats: RequestStats) -> RequestStats {
-    match stats.own_pid == std::process::id() {
-        true => stats.named(process),
-        false => stats,
-    }
+    if stats.own_pid == std::process::id() { stats.named(process) } else { stats }
 }
 
 /// The name of a process, which its threads may not bear.

@@ -83,9 +83,12 @@ fn jobs(plan: &Plan) -> impl Iterator<Item = (PlanPath, &Job)> {
 
 fn targets_of(paths: impl Iterator<Item = PathBuf>) -> Option<(PathBuf, Refusal)> {
     let mut paths = paths.enumerate();
-    paths.find_map(|(nth, path)| match nth < NOTED_MAX {
-        true => refused(&path, Use::Target),
-        false => candor_files::passes(&path, Use::Target).err().map(|why| (path, why)),
+    paths.find_map(|(nth, path)| {
+        if nth < NOTED_MAX {
+            refused(&path, Use::Target)
+        } else {
+            candor_files::passes(&path, Use::Target).err().map(|why| (path, why))
+        }
     })
 }
 

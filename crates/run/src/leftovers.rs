@@ -423,9 +423,10 @@ impl Left {
             done.push(format!("left {} there{why}", of(&self.kept)));
         }
         let Owner { process, host, .. } = owner;
-        let ended = match owner.is_of_this_host() {
-            true => "ended before it could remove them",
-            false => "made them, and only there it is known whether that one still runs",
+        let ended = if owner.is_of_this_host() {
+            "ended before it could remove them"
+        } else {
+            "made them, and only there it is known whether that one still runs"
         };
         (!done.is_empty()).then(|| Note {
             asked: format!("files of killed runs in `{}`", directory.text()),

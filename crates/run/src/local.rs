@@ -121,9 +121,10 @@ impl Local {
 
     /// This host's number among those of a plan.
     fn place(&self, plan: &Plan) -> HostIndex {
-        match plan.hosts_apart {
-            true => HostIndex::ALONE,
-            false => HostIndex { host: self.peers.host(), hosts: plan.hosts.max(1) },
+        if plan.hosts_apart {
+            HostIndex::ALONE
+        } else {
+            HostIndex { host: self.peers.host(), hosts: plan.hosts.max(1) }
         }
     }
 
@@ -312,9 +313,12 @@ impl Runner for Local {
         let generic = candor_observe::block_device_of_commands(&path, &self.roots).is_some();
         let kind = if generic { PathKind::Device } else { kind(&path) };
         let has_length = matches!(kind, PathKind::File | PathKind::Device);
-        let length = || match generic {
-            true => candor_observe::file_facts(&path).ok().map(|facts| facts.size_bytes),
-            false => File::open(&path).and_then(|mut file| file.seek(SeekFrom::End(0))).ok(),
+        let length = || {
+            if generic {
+                candor_observe::file_facts(&path).ok().map(|facts| facts.size_bytes)
+            } else {
+                File::open(&path).and_then(|mut file| file.seek(SeekFrom::End(0))).ok()
+            }
         };
         Ok(Survey {
             kind,
@@ -401,12 +405,11 @@ impl Runner for Local {
             self.note_missing(&mut sampler, &files);
             self.warn_of_cache(plan, phase);
         }
-        match self.channels.control.is_stopped() {
-            true => Err(RunError::Interrupted),
-            false => {
-                let host = HostRecord { idle, submission, ..self.host.clone() };
-                Ok(Box::new(LocalPhase::new(self, task, prepared, sampler, host)?))
-            }
+        if self.channels.control.is_stopped() {
+            Err(RunError::Interrupted)
+        } else {
+            let host = HostRecord { idle, submission, ..self.host.clone() };
+            Ok(Box::new(LocalPhase::new(self, task, prepared, sampler, host)?))
         }
     }
 
@@ -483,9 +486,10 @@ fn kind(path: &Path) -> PathKind {
 /// True if files in a directory, or that file or device itself, can be opened with `O_DIRECT`.
 fn takes_direct(path: &Path) -> bool {
     let mut files = OwnedFiles::default();
-    match path.is_dir() {
-        true => files.create_probe(path).is_ok_and(|probe| opens_direct(&probe)),
-        false => opens_direct(path),
+    if path.is_dir() {
+        files.create_probe(path).is_ok_and(|probe| opens_direct(&probe))
+    } else {
+        opens_direct(path)
     }
 }
 

@@ -105,10 +105,7 @@ impl Run {
         mut plan: Plan,
         expected: Option<(usize, Nanos)>,
     ) -> Result<(), RunError> {
-        let warnings = match plan.phases.is_empty() {
-            true => Vec::new(),
-            false => sensible(&plan)?,
-        };
+        let warnings = if plan.phases.is_empty() { Vec::new() } else { sensible(&plan)? };
         files_in_use::note(&plan)?;
         sizes::settle(&mut plan, &|path| self.runner.survey(path))?;
         self.channels.events.send(expected::run_started(&plan, expected));
@@ -268,12 +265,11 @@ impl Run {
         let (index, repeat) = ((!record.search_step).then_some(record.phase), record.repeat);
         // Hosts find in the plan whose trees and files these are, also for a step of a search.
         let searching;
-        let plan = match record.search_step {
-            true => {
-                searching = with(&report.plan, phase);
-                &searching
-            }
-            false => &report.plan,
+        let plan = if record.search_step {
+            searching = with(&report.plan, phase);
+            &searching
+        } else {
+            &report.plan
         };
         let task = Task { plan, phase, index, repeat, follow_up: false };
         let hosts = self.runner.hosts().to_vec();
@@ -361,9 +357,10 @@ fn with(plan: &Plan, phase: &Phase) -> Plan {
 /// Checks a plan by itself; the warnings, if it makes sense.
 fn sensible(plan: &Plan) -> Result<Vec<Problem>, RunError> {
     let problems = candor_plan::check::check(plan);
-    match candor_plan::check::can_run(&problems) {
-        true => Ok(problems),
-        false => Err(RunError::BadPlan(problems)),
+    if candor_plan::check::can_run(&problems) {
+        Ok(problems)
+    } else {
+        Err(RunError::BadPlan(problems))
     }
 }
 

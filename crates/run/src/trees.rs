@@ -345,9 +345,10 @@ pub fn make_directories(named: &NamedTree, needs: Needs) -> Result<(), RunError>
     let make = |path: PathBuf| {
         owned_files::create_directory(&path).map_err(RunError::file("make the directory", &path))
     };
-    match needs.directories {
-        true => named.directories().try_for_each(make),
-        false => named.roots().try_for_each(make),
+    if needs.directories {
+        named.directories().try_for_each(make)
+    } else {
+        named.roots().try_for_each(make)
     }
 }
 

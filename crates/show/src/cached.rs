@@ -80,10 +80,7 @@ fn unwritten(state: &CacheState) -> String {
             .into_iter()
             .filter_map(|(what, bytes)| Some(format!("{} {what}", size(bytes.filter(|b| *b > 0)?))))
             .collect();
-    match parts.is_empty() {
-        true => String::new(),
-        false => format!(", {}", parts.join(", ")),
-    }
+    if parts.is_empty() { String::new() } else { format!(", {}", parts.join(", ")) }
 }
 
 /// The table: the files with the most in memory where there are many, and all of them together.

@@ -109,10 +109,7 @@ fn hidden_doubts(change: &RunChange) -> Vec<(&str, usize)> {
 
 /// The phase and the job, once where both have one name.
 pub fn place(of: &FigureChange) -> String {
-    match of.phase == of.job {
-        true => of.phase.clone(),
-        false => format!("{}, {}", of.phase, of.job),
-    }
+    if of.phase == of.job { of.phase.clone() } else { format!("{}, {}", of.phase, of.job) }
 }
 
 /// The figures of each job of each phase.

@@ -75,9 +75,10 @@ pub fn link(link: &Link) -> String {
     let ceiling = column::rate(link.ceiling_bytes_per_s as f64);
     let negotiated = &link.negotiated.value;
     // The kernel's own words often begin with the kind.
-    match negotiated.to_lowercase().contains(&link.kind.to_lowercase()) {
-        true => format!("{negotiated}, {ceiling} at most"),
-        false => format!("{} {negotiated}, {ceiling} at most", link.kind),
+    if negotiated.to_lowercase().contains(&link.kind.to_lowercase()) {
+        format!("{negotiated}, {ceiling} at most")
+    } else {
+        format!("{} {negotiated}, {ceiling} at most", link.kind)
     }
 }
 

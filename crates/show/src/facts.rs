@@ -230,9 +230,10 @@ fn accounting(probe: &AccountingProbe) -> String {
         }
     };
     // In a directory there is nothing else to read.
-    let written = match probe.path.contains("/.candor-probe-") {
-        true => "; candor created a file of 1 MiB for the probe and removed it",
-        false => "",
+    let written = if probe.path.contains("/.candor-probe-") {
+        "; candor created a file of 1 MiB for the probe and removed it"
+    } else {
+        ""
     };
     if probe.bytes == 0 {
         return format!("{conclusion}{written}");
@@ -240,9 +241,10 @@ fn accounting(probe: &AccountingProbe) -> String {
     let how = if probe.direct { "a direct read" } else { "a buffered read" };
     let counted: Vec<_> =
         probe.counted.iter().map(|(name, bytes)| format!("{name} {}", size(*bytes))).collect();
-    let counted = match counted.is_empty() {
-        true => String::new(),
-        false => format!(" (counted: {})", counted.join(", ")),
+    let counted = if counted.is_empty() {
+        String::new()
+    } else {
+        format!(" (counted: {})", counted.join(", "))
     };
     let from = if written.is_empty() { probe.path.as_str() } else { "this directory" };
     format!("{how} of {} from {from}{counted}: {conclusion}{written}", size(probe.bytes))

@@ -105,12 +105,11 @@ fn row(run: &ListedRun, room: usize, results_max: usize) -> Vec<Cell> {
 /// The last columns of a path, which tell paths apart.
 fn end(path: &str, columns: usize) -> String {
     let length = path.chars().count();
-    match length <= columns {
-        true => path.to_owned(),
-        false => {
-            let rest: String = path.chars().skip(length - columns + 1).collect();
-            format!("…{rest}")
-        }
+    if length <= columns {
+        path.to_owned()
+    } else {
+        let rest: String = path.chars().skip(length - columns + 1).collect();
+        format!("…{rest}")
     }
 }
 

@@ -38,9 +38,10 @@ fn group<'a>(problem: &'a Problem, source: &'a Source) -> Group<'a> {
         ),
         None => title.element(Origin::path(whereabouts(problem, source))),
     };
-    match problem.remedy.is_empty() {
-        true => group,
-        false => group.element(Level::HELP.message(problem.remedy.as_str())),
+    if problem.remedy.is_empty() {
+        group
+    } else {
+        group.element(Level::HELP.message(problem.remedy.as_str()))
     }
 }
 

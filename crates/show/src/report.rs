@@ -128,10 +128,7 @@ fn verdict_line(report: &Report) -> (String, Tone) {
 
 /// The text with a full stop.
 fn ended(text: &str) -> String {
-    match text.ends_with(['.', '!', '?', ':']) {
-        true => text.to_owned(),
-        false => format!("{text}."),
-    }
+    if text.ends_with(['.', '!', '?', ':']) { text.to_owned() } else { format!("{text}.") }
 }
 
 /// Differences between what was asked and what ran.
@@ -172,9 +169,12 @@ fn missing(report: &Report) -> Vec<String> {
             }
         }
     }
-    let told = |(line, hosts): (String, Vec<String>)| match hosts.len() == last.hosts.len() {
-        true => line,
-        false => format!("{line} (on {})", hosts.join(", ")),
+    let told = |(line, hosts): (String, Vec<String>)| {
+        if hosts.len() == last.hosts.len() {
+            line
+        } else {
+            format!("{line} (on {})", hosts.join(", "))
+        }
     };
     all.into_iter().map(told).collect()
 }
@@ -193,9 +193,10 @@ fn unapplied(report: &Report) -> Vec<String> {
 
 /// The missing fact, the reason, and the remedy.
 pub(crate) fn describe_missing(missing: &candor_record::facts::Missing) -> String {
-    match missing.enable.is_empty() {
-        true => format!("{}: {}", missing.what, missing.why),
-        false => format!("{}: {}; {}", missing.what, missing.why, missing.enable),
+    if missing.enable.is_empty() {
+        format!("{}: {}", missing.what, missing.why)
+    } else {
+        format!("{}: {}; {}", missing.what, missing.why, missing.enable)
     }
 }
 

@@ -38,9 +38,10 @@ pub fn text(report: &AlignmentReport, style: &Style) -> String {
 /// The requests of some processes, in a few sentences.
 fn of_processes(report: &AlignmentReport, of: &TracedProcesses) -> String {
     let words: Vec<String> = of.command.iter().map(|word| quoted(word)).collect();
-    let who = match words.is_empty() {
-        true => "The selected processes".to_owned(),
-        false => format!("`{}`", words.join(" ")),
+    let who = if words.is_empty() {
+        "The selected processes".to_owned()
+    } else {
+        format!("`{}`", words.join(" "))
     };
     let seconds = time(report.elapsed_s * 1e9);
     let bytes = |direction| {

@@ -63,9 +63,10 @@ impl Style {
 
     /// The text in a tone's colour, or as it is.
     pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
-        match self.color && !text.is_empty() {
-            true => format!("\x1b[{}m{text}\x1b[0m", tone.code()),
-            false => text.to_owned(),
+        if self.color && !text.is_empty() {
+            format!("\x1b[{}m{text}\x1b[0m", tone.code())
+        } else {
+            text.to_owned()
         }
     }
 }

@@ -223,9 +223,10 @@ impl Studio {
 
     fn candor(&self, words: &[&str]) -> Outcome<()> {
         let ended = self.command(words).stdin(Stdio::null()).status()?;
-        match ended.success() {
-            true => Ok(()),
-            false => Err(format!("candor {}: {ended}", words.join(" ")).into()),
+        if ended.success() {
+            Ok(())
+        } else {
+            Err(format!("candor {}: {ended}", words.join(" ")).into())
         }
     }
 
@@ -298,8 +299,5 @@ fn weigh(out: &Path) -> Outcome<()> {
         sum += bytes;
     }
     println!("{sum:>7} bytes of {BYTES_MAX}");
-    match sum <= BYTES_MAX {
-        true => Ok(()),
-        false => Err("the pictures are too large".into()),
-    }
+    if sum <= BYTES_MAX { Ok(()) } else { Err("the pictures are too large".into()) }
 }

@@ -50,11 +50,10 @@ impl Drop for Stack {
 /// Text that a program prints; it has to succeed.
 fn output(program: &str, words: &[&str]) -> Outcome<String> {
     let output = Command::new(program).args(words).stdin(Stdio::null()).output()?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
-        false => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            Err(format!("{program} {}: {}", words.join(" "), said.trim()).into())
-        }
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    } else {
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(format!("{program} {}: {}", words.join(" "), said.trim()).into())
     }
 }

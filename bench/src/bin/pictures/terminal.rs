@@ -62,9 +62,10 @@ impl Recording {
         }
         let recording = Recording { pieces, room };
         let ended = child.wait()?;
-        match ended.success() {
-            true => Ok(recording),
-            false => Err(format!("{program:?}: {ended}\n{}", recording.end().contents()).into()),
+        if ended.success() {
+            Ok(recording)
+        } else {
+            Err(format!("{program:?}: {ended}\n{}", recording.end().contents()).into())
         }
     }
 

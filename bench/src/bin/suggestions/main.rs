@@ -127,9 +127,10 @@ impl Bench {
             .output()
             .map_err(|e| format!("sh: {e}"))?;
         let errors = String::from_utf8_lossy(&output.stderr);
-        match output.status.success() {
-            true => Ok(std::fs::read_to_string(self.dir.join("told")).unwrap_or_default()),
-            false => Err(format!("failed: {}", errors.trim().replace('\n', " "))),
+        if output.status.success() {
+            Ok(std::fs::read_to_string(self.dir.join("told")).unwrap_or_default())
+        } else {
+            Err(format!("failed: {}", errors.trim().replace('\n', " ")))
         }
     }
 }
@@ -167,15 +168,17 @@ fn figures(report: &Value, phase: usize) -> Result<Figures, String> {
     let operations = &report["phases"][phase]["measurements"][0]["operations"];
     let of = |name: &str, key: &str| operations[name][key].as_f64().unwrap_or(0.0);
     let both = |key: &str| of("read", key) + of("write", key);
-    let (name, ops_per_s) = match of("write", "ops") > of("read", "ops") {
-        true => ("write", both("ops_per_s")),
-        false => ("read", both("ops_per_s")),
+    let (name, ops_per_s) = if of("write", "ops") > of("read", "ops") {
+        ("write", both("ops_per_s"))
+    } else {
+        ("read", both("ops_per_s"))
     };
     let mean_ns = operations[name]["latency"]["mean_ns"].as_f64().unwrap_or(0.0);
     let verdict = word(&report["judgement"]["phases"][phase]["verdict"]).replace('_', " ");
-    match ops_per_s > 0.0 {
-        true => Ok(Figures { ops_per_s, bytes_per_s: both("bytes_per_s"), mean_ns, verdict }),
-        false => Err("nothing was done".to_owned()),
+    if ops_per_s > 0.0 {
+        Ok(Figures { ops_per_s, bytes_per_s: both("bytes_per_s"), mean_ns, verdict })
+    } else {
+        Err("nothing was done".to_owned())
     }
 }
 

@@ -88,10 +88,7 @@ impl Call for Locked<'_> {
             // A flush without bytes would lock all of the file.
             Held::Posix { .. } if slot.length == 0 => self.engine.call(slot),
             Held::Posix { files, whole } => {
-                let span = match whole {
-                    true => Span::WHOLE,
-                    false => Span::of(slot.offset, slot.length),
-                };
+                let span = if *whole { Span::WHOLE } else { Span::of(slot.offset, slot.length) };
                 let holding = if reads { Holding::Shared } else { Holding::Exclusive };
                 let fd = files.get(slot.handle).raw();
                 posix_lock::during(fd, (holding, span), || self.engine.call(slot))

@@ -93,9 +93,10 @@ impl Mapped {
         // SAFETY: both ranges are mapped, `length` long, and do not overlap; a page that cannot be
         // had is replaced by the handler below.
         unsafe {
-            match writes {
-                true => ptr::copy_nonoverlapping(slot.buffer.host(), place, slot.length as usize),
-                false => ptr::copy_nonoverlapping(place, slot.buffer.host(), slot.length as usize),
+            if writes {
+                ptr::copy_nonoverlapping(slot.buffer.host(), place, slot.length as usize);
+            } else {
+                ptr::copy_nonoverlapping(place, slot.buffer.host(), slot.length as usize);
             }
         }
         compiler_fence(Ordering::SeqCst);

@@ -149,9 +149,10 @@ impl UringCmd {
     /// Entry of a command.
     #[inline(always)]
     fn entry(&self, handle: u32, command: &nvme::Command, has_buffer: bool) -> Entry128 {
-        let (file, flags) = match self.ring.fixed_files {
-            true => (types::Fd(handle as i32), squeue::Flags::FIXED_FILE),
-            false => (types::Fd(self.files.get(handle).raw()), squeue::Flags::empty()),
+        let (file, flags) = if self.ring.fixed_files {
+            (types::Fd(handle as i32), squeue::Flags::FIXED_FILE)
+        } else {
+            (types::Fd(self.files.get(handle).raw()), squeue::Flags::empty())
         };
         let mut bytes = [0; 80];
         bytes[..nvme::Command::BYTES].copy_from_slice(&command.bytes());

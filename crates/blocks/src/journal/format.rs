@@ -214,9 +214,10 @@ impl<'b> Reader<'b> {
     /// Checks the checksum that follows over what was read since `from`.
     fn sum(&mut self, place: &[u8], from: usize) -> Result<(), String> {
         let (bytes, at) = (&self.bytes[from..self.at], self.at);
-        match self.u32()? == crc(&[place, bytes]) {
-            true => Ok(()),
-            false => Err(format!("the checksum at byte {at} does not match")),
+        if self.u32()? == crc(&[place, bytes]) {
+            Ok(())
+        } else {
+            Err(format!("the checksum at byte {at} does not match"))
         }
     }
 }
@@ -372,11 +373,12 @@ pub fn read_log(bytes: &[u8], epoch: u64) -> Result<Vec<Record>, String> {
     let end = records.len();
     let is_later =
         |bytes: &[u8]| record(bytes, epoch).is_some_and(|(batch, _)| batch as usize > end);
-    match all.any(is_later) {
-        false => Ok(records),
-        true => Err(format!(
+    if all.any(is_later) {
+        Err(format!(
             "record {end} at byte {} is damaged, and later ones are not",
             LOG_HEADER_BYTES + end * RECORD_BYTES
-        )),
+        ))
+    } else {
+        Ok(records)
     }
 }

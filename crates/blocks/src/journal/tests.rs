@@ -77,10 +77,7 @@ proptest! {
     fn damaged_keys_are_refused(keys in arbitrary_keys(), at: usize, bit in 0u8..8, cut: bool) {
         let mut bytes = bytes_of(&keys);
         let at = at % bytes.len();
-        match cut {
-            true => bytes.truncate(at),
-            false => bytes[at] ^= 1 << bit,
-        }
+        if cut { bytes.truncate(at) } else { bytes[at] ^= 1 << bit }
         prop_assert!(read_keys(&bytes).is_err());
     }
 

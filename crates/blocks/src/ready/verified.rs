@@ -69,11 +69,12 @@ pub(super) fn journal(
 pub(super) fn header_seeds(blocks: &Blocks, files: &Files) -> Arc<[u64]> {
     let Some(verify) = &blocks.verify else { return Arc::default() };
     let seed = verify.seed.unwrap_or_default();
-    let of = |file: &OpenFile| match verify.known_only() {
-        false => seed,
-        true => {
+    let of = |file: &OpenFile| {
+        if verify.known_only() {
             let path = std::path::absolute(&file.path).unwrap_or(file.path.clone());
             path.as_os_str().as_encoded_bytes().iter().fold(seed, |n, b| mix(n, u64::from(*b)))
+        } else {
+            seed
         }
     };
     files.all().iter().map(of).collect()

@@ -45,9 +45,10 @@ impl Targets {
         };
         let target = job.targets.first().cloned().unwrap_or_default();
         let file = |file: &OpenFile| (target.clone(), file.path.text());
-        let names = match by_file {
-            true => files.all().iter().map(file).collect(),
-            false => job.targets.iter().map(named).collect(),
+        let names = if by_file {
+            files.all().iter().map(file).collect()
+        } else {
+            job.targets.iter().map(named).collect()
         };
         let own = |(number, file): (u32, &OpenFile)| if by_file { number } else { file.target };
         Ok(Targets { names, of_file: (0..).zip(files.all()).map(own).collect() })

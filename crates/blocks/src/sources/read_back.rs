@@ -279,10 +279,7 @@ impl Source for ReadBack {
                 Next::End(_) => self.begin_alone(turn),
             }
         }
-        match self.repeat(slot) {
-            true => Next::Ready,
-            false => self.next_round(slot, turn),
-        }
+        if self.repeat(slot) { Next::Ready } else { self.next_round(slot, turn) }
     }
 
     fn inner(&mut self) -> Option<&mut dyn Source> {
@@ -328,9 +325,10 @@ impl Base for ReadBack {
         let write = Write::of(slot);
         self.due = u64::MAX;
         let repeats = self.repeat(slot);
-        match repeats {
-            true => self.parked = Some(write),
-            false => write.put(slot),
+        if repeats {
+            self.parked = Some(write);
+        } else {
+            write.put(slot);
         }
         repeats
     }

@@ -168,9 +168,10 @@ impl<S: Source> Verified<S> {
         let is_written = slot.issued() == BlocksOp::Write;
         let mut verifier = self.verifier.borrow_mut();
         if let Some(journal) = self.journal.as_mut().filter(|_| is_written) {
-            match outcome == Outcome::Done(slot.length) {
-                true => journal.add(Kind::After, slot, &verifier),
-                false => journal.add_unsure(slot, &verifier),
+            if outcome == Outcome::Done(slot.length) {
+                journal.add(Kind::After, slot, &verifier);
+            } else {
+                journal.add_unsure(slot, &verifier);
             }
             turn.commits = true;
         }
@@ -222,9 +223,10 @@ impl<S: Source> Source for Verified<S> {
             self.inner.completed(slot, outcome, turn);
         }
         let before = turn.clock.now();
-        match is_before_write {
-            true => self.read_before_write(slot, outcome, turn),
-            false => self.end(slot, outcome, turn),
+        if is_before_write {
+            self.read_before_write(slot, outcome, turn);
+        } else {
+            self.end(slot, outcome, turn);
         }
         self.checking += turn.clock.now() - before;
     }

@@ -18,15 +18,16 @@ pub fn open(options: &OpenOptions, path: &Path, what: &'static str) -> Result<Fi
         Err(error) if full(&error) && raise_limit() => options.open(path),
         result => result,
     };
-    result.map_err(|error| match full(&error) {
-        false => EngineError::file(what, path)(error),
-        true => {
+    result.map_err(|error| {
+        if full(&error) {
             let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
             let what = format!(
                 "open more than {limit} files at once (raise the limit with `ulimit -Hn`, or use \
                  fewer files)"
             );
             EngineError::system(what)(error)
+        } else {
+            EngineError::file(what, path)(error)
         }
     })
 }

@@ -293,9 +293,10 @@ impl Files {
                 continue;
             }
             for named in named(target) {
-                let file = match is_to_be_made(&named, target, blocks) {
-                    true => not_made_yet(&named, target, job, blocks)?,
-                    false => open_one(&named, target, job, blocks)?,
+                let file = if is_to_be_made(&named, target, blocks) {
+                    not_made_yet(&named, target, job, blocks)?
+                } else {
+                    open_one(&named, target, job, blocks)?
                 };
                 if target.kind == TargetKind::Existing && file.file.size < longest(blocks) {
                     continue;
@@ -420,16 +421,17 @@ fn commanded(
     let is_generic = handle.metadata().is_ok_and(|about| {
         about.file_type().is_char_device() && rustix::fs::major(about.rdev()) != MEMORY
     });
-    match is_generic {
-        true => Err((
+    if is_generic {
+        Err((
             format!(
                 "`{}` takes commands, which {} does not send",
                 path.text(),
                 blocks.engine.name()
             ),
             "set engine = \"io_uring_cmd\" for NVMe, \"sg\" for SCSI, or name the block device",
-        )),
-        false => Ok(None),
+        ))
+    } else {
+        Ok(None)
     }
 }
 

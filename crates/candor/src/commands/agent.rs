@@ -49,9 +49,10 @@ const GROUPS: &[Group<Draft>] = &[Group {
             fields: &[],
             set: |draft, text| {
                 let path = path_of(text);
-                match path.exists() {
-                    true => draft.allowed.paths.push(path),
-                    false => return Err(format!("`{text}` does not exist")),
+                if path.exists() {
+                    draft.allowed.paths.push(path);
+                } else {
+                    return Err(format!("`{text}` does not exist"));
                 }
                 Ok(())
             },
@@ -200,14 +201,12 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     if matches.get_flag(BY_SSH) {
         return by_ssh(draft.listen);
     }
-    draft.allowed = match matches.get_flag(EVERYTHING) {
-        true => Allowed { reach: Reach::Everything, ..draft.allowed },
-        false => reaching(draft.allowed),
+    draft.allowed = if matches.get_flag(EVERYTHING) {
+        Allowed { reach: Reach::Everything, ..draft.allowed }
+    } else {
+        reaching(draft.allowed)
     };
-    let served = match matches.get_flag(SESSION) {
-        true => serve_run(draft),
-        false => serve(draft, &line),
-    };
+    let served = if matches.get_flag(SESSION) { serve_run(draft) } else { serve(draft, &line) };
     match served {
         Ok(()) => exit::RAN,
         Err(sentence) => {

@@ -127,13 +127,12 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
             Err(code) => return code,
         };
     let given: Vec<&String> = matches.get_many::<String>("RUN").into_iter().flatten().collect();
-    let runs = match draft.runs_commands {
-        true => in_turn(&given, &mut draft),
-        false => {
-            let read = |file: &&String| Ok(((*file).clone(), stored::results(file)?));
-            let read: Result<Vec<_>, String> = given.iter().map(read).collect();
-            read.map_err(Failure::Failed)
-        }
+    let runs = if draft.runs_commands {
+        in_turn(&given, &mut draft)
+    } else {
+        let read = |file: &&String| Ok(((*file).clone(), stored::results(file)?));
+        let read: Result<Vec<_>, String> = given.iter().map(read).collect();
+        read.map_err(Failure::Failed)
     };
     let runs = match runs {
         Ok(runs) => runs,

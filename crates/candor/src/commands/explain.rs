@@ -44,9 +44,8 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     let named = |name: &&String| all.iter().find(|rule| rule.rule.eq_ignore_ascii_case(name));
     let some: Vec<&Explanation> = names.iter().filter_map(named).collect();
     let meant = if names.is_empty() { all.iter().collect() } else { some };
-    let text = |style: &Style| match names.is_empty() {
-        true => rules::list(&all, style),
-        false => rules::full(&meant, style),
+    let text = |style: &Style| {
+        if names.is_empty() { rules::list(&all, style) } else { rules::full(&meant, style) }
     };
     commands::exit_code(output.show(|| json::rules(&meant), text))
 }

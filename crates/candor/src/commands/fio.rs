@@ -103,11 +103,10 @@ fn jobs(ast: &Ast, flags: &Flags, argv: &[OsString]) -> u8 {
         let debug = Debug::new(&flags.debug);
         return printed(&(debug.begin() + &debug.words(ast)));
     }
-    let lowered = match ast.clients.is_empty() {
-        true => Ok(lower::lower(ast, &ThisHost::default()).map(|lowered| (lowered, None))),
-        false => {
-            clients::lowered(ast).map(|lowered| lowered.map(|(l, clients)| (l, Some(clients))))
-        }
+    let lowered = if ast.clients.is_empty() {
+        Ok(lower::lower(ast, &ThisHost::default()).map(|lowered| (lowered, None)))
+    } else {
+        clients::lowered(ast).map(|lowered| lowered.map(|(l, clients)| (l, Some(clients))))
     };
     let (lowered, clients) = match lowered {
         Ok(Ok(lowered)) => lowered,

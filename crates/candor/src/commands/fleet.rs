@@ -100,10 +100,7 @@ fn copied(matches: &ArgMatches) -> Result<String, String> {
             Err(why) => wrong.push(format!("{host}: {why}")),
         }
     }
-    match wrong.is_empty() {
-        true => Ok(text),
-        false => Err(text + &wrong.join("; ")),
-    }
+    if wrong.is_empty() { Ok(text) } else { Err(text + &wrong.join("; ")) }
 }
 
 fn told(folder: &Path, days: &str, fingerprint: &str) -> String {

@@ -81,9 +81,10 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         Err(code) => return code,
     };
     let paths = commands::paths(matches);
-    let text = match paths.is_empty() && draft.replay.is_none() {
-        true => candor_show::facts::list,
-        false => candor_show::facts::text,
+    let text = if paths.is_empty() && draft.replay.is_none() {
+        candor_show::facts::list
+    } else {
+        candor_show::facts::text
     };
     match facts(&paths, &draft) {
         Ok(facts) => commands::exit_code(

@@ -409,9 +409,10 @@ fn by_flags(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Sourc
     problems.extend(draft.contradicts());
     problems.extend(lists::problems(&draft.lists, &flag::given(options::GROUPS, matches)));
     let source = line.source.clone();
-    match problems.is_empty() {
-        true => Ok((draft.plan(), source)),
-        false => Err(Unusable::Plan(problems, source)),
+    if problems.is_empty() {
+        Ok((draft.plan(), source))
+    } else {
+        Err(Unusable::Plan(problems, source))
     }
 }
 

@@ -64,10 +64,7 @@ fn drafted(matches: &ArgMatches, line: &mut CommandLine) -> Result<Plan, Vec<Pro
     let directory = matches.get_one::<String>("DIRECTORY").map(String::as_str);
     let mut draft = Draft::of(directory.unwrap_or_default());
     let problems = flag::apply(GROUPS, matches, line, &mut draft);
-    match problems.is_empty() {
-        true => Ok(draft.plan()),
-        false => Err(problems),
-    }
+    if problems.is_empty() { Ok(draft.plan()) } else { Err(problems) }
 }
 
 /// The plan of a whole command line; none where it is no good one.

@@ -52,9 +52,10 @@ const GROUPS: &[Group<Draft>] = &[Group {
             fields: &[],
             set: |draft, text| {
                 let seconds = parse::seconds(text)?.as_secs_f64();
-                match (0.1..=1e6).contains(&seconds) {
-                    true => draft.interval = Duration::from_secs_f64(seconds),
-                    false => return Err(format!("{text} is not between 0.1 and 1000000 seconds")),
+                if (0.1..=1e6).contains(&seconds) {
+                    draft.interval = Duration::from_secs_f64(seconds);
+                } else {
+                    return Err(format!("{text} is not between 0.1 and 1000000 seconds"));
                 }
                 Ok(())
             },
@@ -198,9 +199,10 @@ fn looks(
     let named = !(draft.devices.paths.is_empty() && draft.devices.groups.is_empty());
     let mut pace = Pace::new(draft.interval, control.clone());
     let shown = WatchScreen::new(named);
-    let mut session = match draft.json || output.no_live || draft.count == Some(1) {
-        true => None,
-        false => live::start(shown, output, 1.0, live::end_by(control)),
+    let mut session = if draft.json || output.no_live || draft.count == Some(1) {
+        None
+    } else {
+        live::start(shown, output, 1.0, live::end_by(control))
     };
     let mut left = draft.count.unwrap_or(u64::MAX);
     while left > 0 {

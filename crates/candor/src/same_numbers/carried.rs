@@ -158,9 +158,10 @@ fn timelines_on_a_page_have_the_samples_of_the_table() {
             // Operations that consist of others are in the table only.
             rows.retain(|row| work.contains(&row["operation"]));
             // Intervals of less than a second have a mean only.
-            let column = match rows.iter().all(|row| row[column].is_empty()) {
-                true => "latency_ns_mean",
-                false => column,
+            let column = if rows.iter().all(|row| row[column].is_empty()) {
+                "latency_ns_mean"
+            } else {
+                column
             };
             let mut told: Vec<f64> =
                 rows.iter().filter_map(|row| row[column].parse().ok()).collect();

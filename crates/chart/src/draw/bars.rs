@@ -105,9 +105,10 @@ fn one(bar: &Bar, slot: usize, axis: &Placed, top: f64, sheet: &mut Sheet<'_>) {
         ("stroke-width", "1.4"),
         ("stroke-dasharray", "3 2"),
     ];
-    match bar.is_doubtful {
-        true => sheet.rect_with(from, to, &hollow),
-        false => sheet.rect_with(from, to, &[("class", &face), ("fill", colour)]),
+    if bar.is_doubtful {
+        sheet.rect_with(from, to, &hollow);
+    } else {
+        sheet.rect_with(from, to, &[("class", &face), ("fill", colour)]);
     }
     let ends = bar.interval.and_then(|(low, high)| Some((axis.place(low)?, axis.place(high)?)));
     if let Some((low, high)) = ends {

@@ -33,9 +33,10 @@ fn is_shown(key: &ValueKey, value: f64) -> bool {
 
 /// The share of the way from the least value to the greatest.
 fn share(key: &ValueKey, (low, high): (f64, f64), value: f64) -> f64 {
-    let share = match key.is_log {
-        true => (value / low).ln() / (high / low).ln(),
-        false => (value - low) / (high - low),
+    let share = if key.is_log {
+        (value / low).ln() / (high / low).ln()
+    } else {
+        (value - low) / (high - low)
     };
     // One value only is the greatest there is.
     if share.is_finite() { share } else { 1.0 }

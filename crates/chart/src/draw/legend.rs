@@ -102,9 +102,10 @@ fn value_key(
     let (left, right) = (short(low, key.unit), short(high, key.unit));
     let parts: f64 = 32.0;
     let room = width(&left, TEXT) + width(&right, TEXT) + 108.0;
-    let (mut x, y) = match x + room > sheet.right() {
-        true => (sheet.left(), y + LINE),
-        false => (sheet.right() - room + 6.0, y),
+    let (mut x, y) = if x + room > sheet.right() {
+        (sheet.left(), y + LINE)
+    } else {
+        (sheet.right() - room + 6.0, y)
     };
     sheet.text(&Text { text: &left, at: (x, y), ..Text::default() });
     x += width(&left, TEXT) + 8.0;

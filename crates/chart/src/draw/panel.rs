@@ -51,9 +51,10 @@ pub fn draw(
     for (nth, series) in panel.series.iter().enumerate() {
         let name = format!("{index}.{nth}");
         sheet.svg.open("g", &[("data-series", &name)]);
-        match is_cells(&series.shape) {
-            true => cells::draw(series, (x, y), sheet),
-            false => shapes::draw(panel, nth, (x, y), plot, sheet),
+        if is_cells(&series.shape) {
+            cells::draw(series, (x, y), sheet);
+        } else {
+            shapes::draw(panel, nth, (x, y), plot, sheet);
         }
         sheet.svg.close();
     }

@@ -64,19 +64,18 @@ impl Conversion {
     /// # Errors
     /// Those of `put`.
     pub fn convert<E>(&mut self, block: &[u8], put: Put<'_, E>) -> Result<(), E> {
-        match self.swaps {
-            false => block.iter().try_for_each(|byte| self.take(*byte, put))?,
-            true => {
-                for byte in block {
-                    match self.odd.take() {
-                        None => self.odd = Some(*byte),
-                        Some(first) => {
-                            self.take(*byte, put)?;
-                            self.take(first, put)?;
-                        }
+        if self.swaps {
+            for byte in block {
+                match self.odd.take() {
+                    None => self.odd = Some(*byte),
+                    Some(first) => {
+                        self.take(*byte, put)?;
+                        self.take(first, put)?;
                     }
                 }
             }
+        } else {
+            block.iter().try_for_each(|byte| self.take(*byte, put))?;
         }
         self.hand_on(put)
     }

@@ -98,9 +98,10 @@ fn written(copied: &Copied, options: &Options) -> String {
         return stored(copied, options);
     }
     let of_all = format!("{} of {}", size(holes, 1024), size(copied.bytes.1, 1024));
-    match holes as f64 >= copied.bytes.1 as f64 * NEARLY_ALL {
-        true => format!("seeks over zeros: {of_all} became holes, which nothing wrote"),
-        false => format!("{}; {of_all} became holes, which nothing wrote", stored(copied, options)),
+    if holes as f64 >= copied.bytes.1 as f64 * NEARLY_ALL {
+        format!("seeks over zeros: {of_all} became holes, which nothing wrote")
+    } else {
+        format!("{}; {of_all} became holes, which nothing wrote", stored(copied, options))
     }
 }
 
@@ -208,12 +209,10 @@ pub fn command(copied: &Copied, options: &Options) -> Option<String> {
             let folder = if folder.is_empty() { "." } else { folder };
             let block = block_size(options.input_block);
             let whole = copied.bytes.0 >= block_bytes(options.input_block);
-            Some(match whole {
-                true => format!(
-                    "candor run --target {} --rw read --bs {block} --direct",
-                    quoted(&input)
-                ),
-                false => format!("candor check {}", quoted(folder)),
+            Some(if whole {
+                format!("candor run --target {} --rw read --bs {block} --direct", quoted(&input))
+            } else {
+                format!("candor check {}", quoted(folder))
             })
         }
         _ => Some("candor check".to_owned()),

@@ -36,9 +36,10 @@ pub fn always(name: &OsStr) -> String {
 /// The name, in quotes where a shell needs them.
 pub fn if_needed(name: &OsStr) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+:@%,".contains(byte);
-    match !name.is_empty() && name.as_bytes().iter().all(is_plain) {
-        true => name.to_string_lossy().into_owned(),
-        false => always(name),
+    if !name.is_empty() && name.as_bytes().iter().all(is_plain) {
+        name.to_string_lossy().into_owned()
+    } else {
+        always(name)
     }
 }
 

@@ -28,9 +28,10 @@ pub fn number(text: &str, max: u64) -> Result<u64, Refused> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse().ok().filter(|_| digits);
     number.filter(|number| *number <= max).ok_or_else(|| {
-        let message = match digits {
-            true => format!("{text} is more than {max}"),
-            false => format!("`{text}` is not a whole number"),
+        let message = if digits {
+            format!("{text} is more than {max}")
+        } else {
+            format!("`{text}` is not a whole number")
         };
         Refused::whole(text, message, "give digits alone")
     })
@@ -93,10 +94,7 @@ pub fn hosts(list: &str) -> Result<Vec<String>, Refused> {
 /// A bracket has no other half, or holds no numbers.
 pub fn expand(word: &str) -> Result<Vec<String>, Refused> {
     let Some(open) = word.find('[') else {
-        return match word.contains(']') {
-            true => Err(unpaired(word)),
-            false => Ok(vec![word.to_owned()]),
-        };
+        return if word.contains(']') { Err(unpaired(word)) } else { Ok(vec![word.to_owned()]) };
     };
     let (before, rest) = (&word[..open], &word[open + 1..]);
     let (group, behind) = rest.split_once(']').ok_or_else(|| unpaired(word))?;
@@ -154,9 +152,10 @@ pub fn numbers(text: &str, max: u32) -> Result<Vec<u32>, Refused> {
             all.push(number(&word, max.into())? as u32);
         }
     }
-    match all.is_empty() {
-        true => Err(Refused::whole(text, "no number is given", "name one, or all")),
-        false => Ok(all),
+    if all.is_empty() {
+        Err(Refused::whole(text, "no number is given", "name one, or all"))
+    } else {
+        Ok(all)
     }
 }
 

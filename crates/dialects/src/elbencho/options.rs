@@ -101,9 +101,8 @@ impl HostsOptions {
 
     /// Addresses with their port.
     pub fn addresses(&self) -> Vec<String> {
-        let with_port = |host: &String| match host.contains(':') {
-            true => host.clone(),
-            false => format!("{host}:{}", self.port),
+        let with_port = |host: &String| {
+            if host.contains(':') { host.clone() } else { format!("{host}:{}", self.port) }
         };
         self.list.iter().map(with_port).collect()
     }

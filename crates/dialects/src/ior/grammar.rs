@@ -22,9 +22,10 @@ pub fn number(text: &str) -> Result<i64, Refused> {
         let remedy = "give digits and at most one of the letters k, m, g, t, p: powers of 1024";
         Refused::whole(text, message, remedy)
     };
-    let number: i64 = match digits.len() > sign {
-        true => digits.parse().map_err(|_| form(format!("{word} does not fit in 63 bits")))?,
-        false => return Err(form(format!("`{text}` is no number"))),
+    let number: i64 = if digits.len() > sign {
+        digits.parse().map_err(|_| form(format!("{word} does not fit in 63 bits")))?
+    } else {
+        return Err(form(format!("`{text}` is no number")));
     };
     let unit = unit.trim_start().to_ascii_lowercase();
     let (letter, rest) = unit.split_at(unit.chars().next().map_or(0, char::len_utf8));
@@ -33,9 +34,12 @@ pub fn number(text: &str) -> Result<i64, Refused> {
         (letter, "" | "b" | "ib") => UNITS.find(letter).map(|nth| nth as u32 + 1),
         _ => None,
     };
-    let power = power.ok_or_else(|| match word[digits_end..].starts_with('.') {
-        true => form(format!("`{text}` is no whole number: IOR would read {digits}")),
-        false => form(format!("`{text}` has a unit that IOR does not know")),
+    let power = power.ok_or_else(|| {
+        if word[digits_end..].starts_with('.') {
+            form(format!("`{text}` is no whole number: IOR would read {digits}"))
+        } else {
+            form(format!("`{text}` has a unit that IOR does not know"))
+        }
     })?;
     let factor = 1_i64 << (10 * power);
     number.checked_mul(factor).ok_or_else(|| form(format!("{word} does not fit in 63 bits")))
@@ -47,12 +51,11 @@ pub fn number(text: &str) -> Result<i64, Refused> {
 /// The word is no number, or one out of bounds.
 pub fn within(text: &str, [min, max]: [i64; 2]) -> Result<i64, Refused> {
     let number = number(text)?;
-    match (min..=max).contains(&number) {
-        true => Ok(number),
-        false => {
-            let remedy = format!("give {min} to {max}");
-            Err(Refused::whole(text, format!("{number} is out of range"), remedy))
-        }
+    if (min..=max).contains(&number) {
+        Ok(number)
+    } else {
+        let remedy = format!("give {min} to {max}");
+        Err(Refused::whole(text, format!("{number} is out of range"), remedy))
     }
 }
 

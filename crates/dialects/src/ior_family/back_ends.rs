@@ -23,9 +23,10 @@ pub enum BackEnd {
 /// # Errors
 /// Any other back end.
 pub fn posix_or_dummy(text: &str) -> Result<BackEnd, Refused> {
-    match text.eq_ignore_ascii_case("DUMMY") {
-        true => Ok(BackEnd::Dummy),
-        false => posix(text).map(|()| BackEnd::Posix),
+    if text.eq_ignore_ascii_case("DUMMY") {
+        Ok(BackEnd::Dummy)
+    } else {
+        posix(text).map(|()| BackEnd::Posix)
     }
 }
 
@@ -38,9 +39,10 @@ pub fn posix(text: &str) -> Result<(), Refused> {
         return Ok(());
     }
     let known = OTHERS.iter().chain(&["DUMMY"]).any(|name| name.eq_ignore_ascii_case(text));
-    let message = match known {
-        true => format!("the back end {text} is not done"),
-        false => format!("there is no back end `{text}`"),
+    let message = if known {
+        format!("the back end {text} is not done")
+    } else {
+        format!("there is no back end `{text}`")
     };
     Err(Refused::whole(text, message, "use POSIX: files and directories of a mounted filesystem"))
 }

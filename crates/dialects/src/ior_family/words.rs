@@ -149,13 +149,12 @@ impl<O: 'static> Reader<'_, O> {
         if text.starts_with("--") {
             return self.long(&part(word, 2, end), value);
         }
-        match text.starts_with('-') && end > 1 {
-            true => self.letters(&part(word, 0, end), value.as_ref()),
-            false => {
-                let message = format!("`{text}` is no option: all words are options here");
-                let wrong = Diagnostic::new(word.at, "operand", text, message);
-                self.read.wrong.push(wrong.remedy(self.list));
-            }
+        if text.starts_with('-') && end > 1 {
+            self.letters(&part(word, 0, end), value.as_ref());
+        } else {
+            let message = format!("`{text}` is no option: all words are options here");
+            let wrong = Diagnostic::new(word.at, "operand", text, message);
+            self.read.wrong.push(wrong.remedy(self.list));
         }
     }
 

@@ -63,9 +63,10 @@ fn sections<'a>(options: &'a Options, disks: &'a [Disk]) -> Vec<(Option<&'a str>
     let names_none = sections.iter().all(|(_, entries)| entries.is_empty());
     sections.retain(|(group, entries)| group.is_some() || !entries.is_empty() || !has_groups);
     let chosen = |(group, entries): (Option<&'a str>, Vec<&Entry>)| {
-        let mut disks: Vec<&Disk> = match names_none {
-            true => disks.iter().filter(|disk| by_default(options, disk)).collect(),
-            false => named(options, &entries, disks),
+        let mut disks: Vec<&Disk> = if names_none {
+            disks.iter().filter(|disk| by_default(options, disk)).collect()
+        } else {
+            named(options, &entries, disks)
         };
         if group.is_none() || names_none {
             disks.sort_by(|a, b| a.name.cmp(&b.name));

@@ -45,9 +45,12 @@ fn devices(options: &Options, rows: &[Row]) -> String {
 /// A line of titles and a line for each row, and room below.
 fn table(options: &Options, blocks: &[&[Column]], rows: &[Row]) -> String {
     let columns = || blocks.iter().copied().flatten();
-    let line = |name: &str, cells: String| match options.pretty {
-        true => format!("{cells} {name}\n"),
-        false => format!("{name:<NAME_WIDTH$}{cells}\n"),
+    let line = |name: &str, cells: String| {
+        if options.pretty {
+            format!("{cells} {name}\n")
+        } else {
+            format!("{name:<NAME_WIDTH$}{cells}\n")
+        }
     };
     let titles = columns().map(|column| {
         let width = column.width;

@@ -129,9 +129,10 @@ fn order(setup: &Setup) -> Vec<BenchPhase> {
 /// Name of a phase of the plan, which no other one has.
 fn phase_name(setup: &Setup, bench: &BenchPhase) -> String {
     let (name, run) = (bench.stage.name(), &setup.asked.run);
-    let number = match bench.stage == Stage::Benchmark && run.iterations > 1 {
-        true => format!(" {}", bench.iteration + 1),
-        false => String::new(),
+    let number = if bench.stage == Stage::Benchmark && run.iterations > 1 {
+        format!(" {}", bench.iteration + 1)
+    } else {
+        String::new()
     };
     match (bench.stage, bench.part) {
         (_, Part::Sets) => format!("{name} of sets"),
@@ -146,10 +147,7 @@ fn phase_name(setup: &Setup, bench: &BenchPhase) -> String {
 fn phase(setup: &Setup, bench: &BenchPhase) -> Phase {
     Phase {
         name: phase_name(setup, bench),
-        on_failure: match jobs::goes_on(setup, bench) {
-            true => OnFailure::EndJob,
-            false => OnFailure::EndRun,
-        },
+        on_failure: if jobs::goes_on(setup, bench) { OnFailure::EndJob } else { OnFailure::EndRun },
         jobs: vec![jobs::job(setup, bench)],
         ..Phase::default()
     }

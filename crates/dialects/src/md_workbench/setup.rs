@@ -42,9 +42,10 @@ impl Setup {
 
     /// Waiting times of each iteration, one benchmark after another.
     pub fn waiting_times(&self) -> Vec<f64> {
-        match self.asked.run.adaptive {
-            true => [0.0].into_iter().chain(ADAPTIVE).collect(),
-            false => vec![self.asked.run.waiting],
+        if self.asked.run.adaptive {
+            [0.0].into_iter().chain(ADAPTIVE).collect()
+        } else {
+            vec![self.asked.run.waiting]
         }
     }
 

@@ -156,9 +156,10 @@ fn phase(setup: &Setup, bench: &BenchPhase) -> Phase {
     Phase {
         name,
         delay: Nanos::from_secs(delay),
-        on_failure: match setup.asked.run.warnings_are_errors {
-            true => OnFailure::EndRun,
-            false => OnFailure::EndJob,
+        on_failure: if setup.asked.run.warnings_are_errors {
+            OnFailure::EndRun
+        } else {
+            OnFailure::EndJob
         },
         jobs: vec![jobs::job(setup, bench)],
         ..Phase::default()

@@ -141,10 +141,7 @@ pub fn read(name: &str, text: &str) -> Result<Results, String> {
     if let Some(phase) = results.phases.first_mut().filter(|_| !document.disk_util.is_empty()) {
         phase.devices = document.disk_util.iter().map(|disk| disk.results(elapsed_ns)).collect();
     }
-    match results.phases.is_empty() {
-        true => Err(format!("{name}: has no jobs")),
-        false => Ok(results),
-    }
+    if results.phases.is_empty() { Err(format!("{name}: has no jobs")) } else { Ok(results) }
 }
 
 /// The start: older versions tell when they wrote the document, and how long they ran until then.
@@ -252,9 +249,10 @@ impl Entry {
 fn access(options: &JobOptions) -> String {
     let direction = options.rw.direction;
     let read = options.rw.mix_read.min(100) as u8;
-    match direction.is_mixed() && read != 50 {
-        true => format!("{} {}", direction.word(), Mix { read, write: 100 - read, trim: 0 }),
-        false => direction.word().to_owned(),
+    if direction.is_mixed() && read != 50 {
+        format!("{} {}", direction.word(), Mix { read, write: 100 - read, trim: 0 })
+    } else {
+        direction.word().to_owned()
     }
 }
 
@@ -282,9 +280,10 @@ fn targets(options: &JobOptions) -> Vec<String> {
         Some(directory) => format!("{}/{}", directory.trim_end_matches('/'), file.name),
         None => file.name.clone(),
     };
-    match files.names.is_empty() {
-        true => files.directories.clone(),
-        false => files.names.iter().map(path).collect(),
+    if files.names.is_empty() {
+        files.directories.clone()
+    } else {
+        files.names.iter().map(path).collect()
     }
 }
 

@@ -26,9 +26,10 @@ pub fn document<T: DeserializeOwned>(name: &str, text: &str, at: usize) -> Resul
     // The library names a place that counts from where this document begins.
     let sentence = error.to_string();
     let what = sentence.rfind(" at line ").map_or(sentence.as_str(), |end| &sentence[..end]);
-    Err(match error.is_eof() {
-        true => format!("{name}:{line}:{column}: ends in the middle of its JSON"),
-        false => format!("{name}:{line}:{column}: {what}"),
+    Err(if error.is_eof() {
+        format!("{name}:{line}:{column}: ends in the middle of its JSON")
+    } else {
+        format!("{name}:{line}:{column}: {what}")
     })
 }
 

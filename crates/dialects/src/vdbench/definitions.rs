@@ -121,14 +121,16 @@ fn numbered(name: &str, number: u64) -> String {
         && width.chars().all(|c| c.is_ascii_digit())
     {
         let digits: usize = width.parse().unwrap_or(0);
-        return match width.starts_with('0') {
-            true => format!("{front}{number:0digits$}{back}", digits = digits.min(20)),
-            false => format!("{front}{number:digits$}{back}", digits = digits.min(20)),
+        return if width.starts_with('0') {
+            format!("{front}{number:0digits$}{back}", digits = digits.min(20))
+        } else {
+            format!("{front}{number:digits$}{back}", digits = digits.min(20))
         };
     }
-    match name.contains('*') {
-        true => name.replace('*', &number.to_string()),
-        false => format!("{name}{number}"),
+    if name.contains('*') {
+        name.replace('*', &number.to_string())
+    } else {
+        format!("{name}{number}")
     }
 }
 

@@ -58,24 +58,22 @@ impl Line {
         };
         let end = self.pieces.get(behind).map_or(self.text.len(), |next| next.start);
         let (within, source) = (at.saturating_sub(piece.start), piece.source);
-        match source.range().len() == end - piece.start {
-            true => {
-                let start = source.start + within;
-                Span { start, end: (start + 1).min(source.end), ..source }
-            }
-            false => source,
+        if source.range().len() == end - piece.start {
+            let start = source.start + within;
+            Span { start, end: (start + 1).min(source.end), ..source }
+        } else {
+            source
         }
     }
 
     /// Where a part of the line was written.
     pub fn span(&self, part: Range<usize>) -> Span {
         let first = self.place(part.start);
-        match part.end > part.start + 1 {
-            true => {
-                let last = self.place(part.end - 1);
-                if last.text == first.text { first.to(last) } else { first }
-            }
-            false => Span { end: if part.is_empty() { first.start } else { first.end }, ..first },
+        if part.end > part.start + 1 {
+            let last = self.place(part.end - 1);
+            if last.text == first.text { first.to(last) } else { first }
+        } else {
+            Span { end: if part.is_empty() { first.start } else { first.end }, ..first }
         }
     }
 
@@ -282,9 +280,10 @@ impl<'a> Reader<'a> {
             return self.wrong(Some(at), "include", file, message, remedy);
         }
         let beside = from.path.rsplit_once('/').map(|(folder, _)| format!("{folder}/{file}"));
-        let candidates = match file.contains('/') {
-            true => vec![file.to_owned()],
-            false => beside.into_iter().chain([file.to_owned()]).collect(),
+        let candidates = if file.contains('/') {
+            vec![file.to_owned()]
+        } else {
+            beside.into_iter().chain([file.to_owned()]).collect()
         };
         for path in &candidates {
             if let Ok(bytes) = self.environment.file(path) {

@@ -153,9 +153,10 @@ impl LoweredRun {
         let depends = matches!(self.rate, Some(RunRate::OfCurve(_) | RunRate::OfPrevious(_)));
         let Some(rate) = rate.filter(|_| depends) else { return self.heading.clone() };
         // The rate of work on file systems stands behind the times.
-        let (before, behind) = match self.files.is_some() {
-            true => self.heading.split_once("fwdrate=").unwrap_or_default(),
-            false => ("", self.heading.as_str()),
+        let (before, behind) = if self.files.is_some() {
+            self.heading.split_once("fwdrate=").unwrap_or_default()
+        } else {
+            ("", self.heading.as_str())
         };
         let rest = behind.split_once("; ").map_or("", |(_, rest)| rest);
         let word = if self.files.is_some() { "fwdrate=" } else { "I/O rate: " };
@@ -202,9 +203,10 @@ pub fn lower(request: &Request<'_>, runs: &[Run]) -> Result<Lowered, Vec<Diagnos
     let (mut out, mut lowered) = (Diagnostics::default(), Lowered::default());
     support(request, &mut out);
     host::check(request, &mut out);
-    match request.file.is_of_files() {
-        true => files::lower(request, runs, (&mut lowered, &mut out)),
-        false => raw::lower(request, runs, &mut lowered, &mut out),
+    if request.file.is_of_files() {
+        files::lower(request, runs, (&mut lowered, &mut out));
+    } else {
+        raw::lower(request, runs, &mut lowered, &mut out);
     }
     validation::lower(request, &mut lowered, &mut out);
     depends(request, runs, &mut out);

@@ -150,10 +150,8 @@ pub fn expand(file: &ParameterFile) -> Result<Vec<Run>, Vec<Diagnostic>> {
 
 /// The rate of a definition: `iorate` of luns, `fwdrate` of file systems.
 fn rate_of(rd: &Definition<Rd>, of_files: bool) -> Result<Rate, Box<Diagnostic>> {
-    let (rate, word) = match of_files {
-        true => (&rd.options.fwd_rate, "fwdrate"),
-        false => (&rd.options.io_rate, "iorate"),
-    };
+    let (rate, word) =
+        if of_files { (&rd.options.fwd_rate, "fwdrate") } else { (&rd.options.io_rate, "iorate") };
     match rate {
         // A format needs no rate.
         Rate::Unset if of_files && rd.options.format.only => Ok(Rate::Max),

@@ -64,17 +64,19 @@ impl Search {
         let good = met as f64 * 100.0 >= self.goal.percentile * self.ops as f64;
         (self.ops, self.slow) = (0, 0);
         self.window_ends_ns = Some(now_ns + self.goal.window.0);
-        match self.found {
-            false => self.narrow(good),
-            true => self.adjust(good),
+        if self.found {
+            self.adjust(good);
+        } else {
+            self.narrow(good);
         }
         self.found && !self.goal.goes_on
     }
 
     fn narrow(&mut self, good: bool) {
-        match good {
-            true => self.good = self.depth,
-            false => self.bad = self.depth,
+        if good {
+            self.good = self.depth;
+        } else {
+            self.bad = self.depth;
         }
         if self.bad - self.good <= 1 {
             self.found = true;
@@ -89,10 +91,8 @@ impl Search {
     /// Continues near the depth that was found: one down where it misses the goal, up again where
     /// it meets it.
     fn adjust(&mut self, good: bool) {
-        self.depth = match good {
-            true => (self.depth + 1).min(self.good.max(1)),
-            false => (self.depth - 1).max(1),
-        };
+        self.depth =
+            if good { (self.depth + 1).min(self.good.max(1)) } else { (self.depth - 1).max(1) };
     }
 }
 

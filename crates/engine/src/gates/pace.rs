@@ -96,10 +96,7 @@ impl Steps {
         let start_ns = rounds * length_ns + begin_ns + within_ns;
         // A hundredth of an operation is lost in numbers of that size.
         let late_ns = if per_ns > 0.0 { 0.01 / per_ns } else { 0.0 };
-        match self.bursts {
-            true => ((start_ns + late_ns) / 1e9).floor() * 1e9,
-            false => start_ns,
-        }
+        if self.bursts { ((start_ns + late_ns) / 1e9).floor() * 1e9 } else { start_ns }
     }
 }
 
@@ -247,9 +244,10 @@ impl Pacer {
     /// Time until which waiting burns the CPU.
     pub fn spins_until_ns(&self) -> u64 {
         let Some(rests) = &self.rests else { return 0 };
-        match rests.think.spin {
-            true => rests.until_ns,
-            false => rests.until_ns.min(rests.from_ns + rests.think.spin_first.0),
+        if rests.think.spin {
+            rests.until_ns
+        } else {
+            rests.until_ns.min(rests.from_ns + rests.think.spin_first.0)
         }
     }
 

@@ -88,10 +88,7 @@ impl Furthest {
 
     /// Count to which all workers go on: that of the furthest worker of all hosts.
     pub fn ops(&self) -> Option<u64> {
-        match self.has_others {
-            true => self.agreed(),
-            false => self.ops_here(),
-        }
+        if self.has_others { self.agreed() } else { self.ops_here() }
     }
 
     /// Count on which the hosts have agreed.

@@ -108,9 +108,10 @@ impl Mapping {
         let fd = file.map_or(-1, AsRawFd::as_raw_fd);
         // SAFETY: a new mapping at an address of the kernel's choice aliases no other memory.
         let start = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, flags, fd, 0) };
-        match start == libc::MAP_FAILED {
-            true => Err(io::Error::last_os_error()),
-            false => Mapping::at(start, bytes, false),
+        if start == libc::MAP_FAILED {
+            Err(io::Error::last_os_error())
+        } else {
+            Mapping::at(start, bytes, false)
         }
     }
 
@@ -260,10 +261,7 @@ impl Drop for Mapping {
         let start = self.start.as_ptr().cast();
         // SAFETY: start and length are those that the kernel gave.
         unsafe {
-            match self.is_segment {
-                true => libc::shmdt(start),
-                false => libc::munmap(start, self.bytes),
-            }
+            if self.is_segment { libc::shmdt(start) } else { libc::munmap(start, self.bytes) }
         };
     }
 }

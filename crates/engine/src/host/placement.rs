@@ -30,9 +30,10 @@ fn bind(placement: &Placement, rank: u32) -> Result<(), EngineError> {
     let mut cpus = placement.cpus.clone();
     if let Some(node) = placement.numa_node {
         let of_node = node_cpus(node)?;
-        cpus = match cpus.is_empty() {
-            true => of_node,
-            false => cpus.into_iter().filter(|cpu| of_node.contains(cpu)).collect(),
+        cpus = if cpus.is_empty() {
+            of_node
+        } else {
+            cpus.into_iter().filter(|cpu| of_node.contains(cpu)).collect()
         };
         prefer_memory_of(node)?;
     }

@@ -371,9 +371,10 @@ impl<'a> Control<'a> {
     fn job_done(&mut self, index: usize) {
         let monitor = &self.monitors[index];
         let ended = monitor.left == 0 && monitor.called_off.is_none();
-        let takes_along = match monitor.has_failed() {
-            true => self.phase.on_failure == OnFailure::EndPhase,
-            false => matches!(monitor.job.job.on_done, OnDone::EndPhase | OnDone::EndRun),
+        let takes_along = if monitor.has_failed() {
+            self.phase.on_failure == OnFailure::EndPhase
+        } else {
+            matches!(monitor.job.job.on_done, OnDone::EndPhase | OnDone::EndRun)
         };
         if ended && takes_along {
             self.monitors.iter_mut().for_each(|monitor| monitor.call_off(Ended::Done));

@@ -38,9 +38,10 @@ impl SteadyWatch {
 
     /// Time at which the present window ends, or the first one begins.
     pub fn due_ns(&self) -> u64 {
-        match self.begun {
-            false => self.from_ns,
-            true => self.from_ns.saturating_add(self.criterion.window().0),
+        if self.begun {
+            self.from_ns.saturating_add(self.criterion.window().0)
+        } else {
+            self.from_ns
         }
     }
 

@@ -115,9 +115,10 @@ impl<S: Bare> Worker<S> {
                 alike.count(bank, &clock, now);
                 alike = Alike::of(slot);
             }
-            match completion.is_whole(slot.length) {
-                true => alike.add(slot.length),
-                false => incomplete = true,
+            if completion.is_whole(slot.length) {
+                alike.add(slot.length);
+            } else {
+                incomplete = true;
             }
             self.free.push(completion.slot);
         }

@@ -17,10 +17,7 @@ impl<S: Source> Worker<S> {
         let mut present = self.enter(&live);
         loop {
             self.begin_turn(&mut present, || engine.features());
-            let waits = match self.draining {
-                true => None,
-                false => self.fill_gated(present.now),
-            };
+            let waits = if self.draining { None } else { self.fill_gated(present.now) };
             let committing = if self.turn.commits { self.commit() } else { Ticks(0) };
             if self.turn.in_flight == 0 {
                 if self.draining {

@@ -39,9 +39,10 @@ impl<R: BufRead, W: Write> Wire<R, W> {
         let fields: HashMap<String, String> =
             pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
         let is_well = fields.get("rc").is_none_or(|code| code == "0");
-        match fields.get("cmd").is_some_and(|kind| kind == answer) && is_well {
-            true => Ok(fields),
-            false => Err(format!("`{command}` was answered by `{}`", line.trim())),
+        if fields.get("cmd").is_some_and(|kind| kind == answer) && is_well {
+            Ok(fields)
+        } else {
+            Err(format!("`{command}` was answered by `{}`", line.trim()))
         }
     }
 }

@@ -182,9 +182,10 @@ impl Column {
             unsigned((run.len() as u64) << 1, &mut runs);
             runs.push(u8::from(run[0]));
         }
-        match self.present.is_empty() {
-            true => self.values.clone(),
-            false => [&(runs.len() as u32).to_le_bytes(), &runs[..], &self.values].concat(),
+        if self.present.is_empty() {
+            self.values.clone()
+        } else {
+            [&(runs.len() as u32).to_le_bytes(), &runs[..], &self.values].concat()
         }
     }
 }

@@ -84,9 +84,10 @@ fn edge(svg: &mut Markup, upper: Place, lower: Place) {
     let middle = |place: Place| place.x + BOX_WIDTH / 2;
     let (x1, y1, x2, y2) = (middle(upper), upper.y + upper.height, middle(lower), lower.y);
     let bend = (y1 + y2) / 2;
-    let way = match x1 == x2 {
-        true => format!("M{x1} {y1}V{y2}"),
-        false => format!("M{x1} {y1}C{x1} {bend} {x2} {bend} {x2} {y2}"),
+    let way = if x1 == x2 {
+        format!("M{x1} {y1}V{y2}")
+    } else {
+        format!("M{x1} {y1}C{x1} {bend} {x2} {bend} {x2} {y2}")
     };
     svg.element("path", &[("class", "edge"), ("d", &way)], "");
 }

@@ -240,9 +240,10 @@ fn link_part(link: &Link, device: &DeviceFacts) -> Part {
 }
 
 fn link_title(link: &Link, device: &DeviceFacts) -> String {
-    match link.at.is_empty() {
-        true => format!("{} link of {}", link.kind, device.name),
-        false => format!("{} link ({})", link.kind, link.at),
+    if link.at.is_empty() {
+        format!("{} link of {}", link.kind, device.name)
+    } else {
+        format!("{} link ({})", link.kind, link.at)
     }
 }
 

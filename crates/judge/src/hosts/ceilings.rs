@@ -43,11 +43,10 @@ fn sum(whole: &Observed, group: Vec<OnHost>) -> Bound {
     if hosts == 1 {
         return Bound { kind, ceiling: first };
     }
-    let of = match places.len() == hosts {
-        true => all_of(hosts),
-        false => {
-            listed(&places.iter().map(|at| whole.hosts[*at].name.as_str()).collect::<Vec<_>>())
-        }
+    let of = if places.len() == hosts {
+        all_of(hosts)
+    } else {
+        listed(&places.iter().map(|at| whole.hosts[*at].name.as_str()).collect::<Vec<_>>())
     };
     if is_one_link(whole, kind, &places) {
         let used = total(ceilings.iter().map(|ceiling| ceiling.used));

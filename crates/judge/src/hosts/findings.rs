@@ -77,16 +77,18 @@ fn told(whole: &Observed, shared: Shared) -> Finding {
     let members: usize = whole.hosts.iter().map(|on| on.places.len()).sum();
     // Of hosts that were lost nothing is known.
     let is_all = places.len() == all && members == whole.record.hosts.len();
-    let hosts = match is_all {
-        true => format!("On {}", all_of(members)),
-        false => format!("On {}", listed(&places.iter().map(|at| name(*at)).collect::<Vec<_>>())),
+    let hosts = if is_all {
+        format!("On {}", all_of(members))
+    } else {
+        format!("On {}", listed(&places.iter().map(|at| name(*at)).collect::<Vec<_>>()))
     };
     let mut rest = shared.of;
     let (quoted, mut finding) = rest.remove(0);
     let is_alike = rest.iter().all(|(_, other)| other.sentence == finding.sentence);
-    finding.sentence = match is_alike {
-        true => format!("{hosts}: {}", finding.sentence),
-        false => format!("{hosts}, on {}: {}", name(quoted), finding.sentence),
+    finding.sentence = if is_alike {
+        format!("{hosts}: {}", finding.sentence)
+    } else {
+        format!("{hosts}, on {}: {}", name(quoted), finding.sentence)
     };
     if rest.iter().any(|(_, other)| other.when != finding.when) {
         finding.when = None;

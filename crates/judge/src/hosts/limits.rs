@@ -32,10 +32,7 @@ pub fn of(
     if !rest.iter().all(is_same) {
         return None;
     }
-    match case.record.follow_ups.is_empty() {
-        true => Some(together(first, rest)),
-        false => with_follow_ups,
-    }
+    if case.record.follow_ups.is_empty() { Some(together(first, rest)) } else { with_follow_ups }
 }
 
 /// The limit of each job: that which all hosts have.

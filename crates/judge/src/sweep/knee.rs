@@ -77,9 +77,10 @@ fn shown(
             format!("no knee up to {at}: the rate was {rate}, {times}× the rate at {from}"),
         );
     }
-    let of_best = match least.values == best.values {
-        true => "the best tried".to_owned(),
-        false => format!("within 5 % of the best ({} with {})", rate(key, best), best.at()),
+    let of_best = if least.values == best.values {
+        "the best tried".to_owned()
+    } else {
+        format!("within 5 % of the best ({} with {})", rate(key, best), best.at())
     };
     let (at, did) = (least.at(), rate(key, least));
     let mut sentence = match (is_first, least.values == best.values) {

@@ -71,11 +71,10 @@ fn head(screen: &RunScreen, state: &State, now_ns: u64, buffer: &mut Buffer) {
     }
     let ramp = if state.in_ramp { " (ramp: not counted)" } else { "" };
     let phase = format!("{}{ramp}", progress::head(&state.progress));
-    let left = match state.over {
-        true => "it is over".to_owned(),
-        false => {
-            state.progress.left(now_ns).map_or_else(String::new, |left| progress::time_left(&left))
-        }
+    let left = if state.over {
+        "it is over".to_owned()
+    } else {
+        state.progress.left(now_ns).map_or_else(String::new, |left| progress::time_left(&left))
     };
     page::ends(buffer, 1, (&phase, strong()), (&left, Style::new()));
     if let Some(share) = state.progress.share(now_ns) {
@@ -108,9 +107,10 @@ fn lines(screen: &RunScreen, columns: usize) -> Vec<Line<'static>> {
         }
         View::Findings => findings(state, columns),
     };
-    match lines.is_empty() {
-        true => vec![Line::styled("nothing yet: a phase's first interval is not over", dim())],
-        false => lines,
+    if lines.is_empty() {
+        vec![Line::styled("nothing yet: a phase's first interval is not over", dim())]
+    } else {
+        lines
     }
 }
 
@@ -146,10 +146,7 @@ fn figures(units: Units, state: &State, columns: usize) -> Section {
     let highest = |of: fn(&OpRow) -> Option<u64>| {
         time(state.ops.iter().filter(|row| row.is_work()).filter_map(of).max())
     };
-    let [p50, p99] = match several {
-        true => ["p50, worst", "p99, worst"],
-        false => ["p50", "p99"],
-    };
+    let [p50, p99] = if several { ["p50, worst", "p99, worst"] } else { ["p50", "p99"] };
     let mut lines = Vec::new();
     let unknown = || "-".to_owned();
     let ops_per_s = state.rates.ops_per_s();
@@ -273,9 +270,10 @@ fn workers(screen: &RunScreen, state: &State, columns: usize) -> Section {
     let mut section = Section::titled(vec![title; beside].join("  "));
     for rows in rows.chunks(beside) {
         let cells = rows.iter().map(|row| {
-            let name = match several {
-                true => format!("{} {}", candor_show::cut(&row.job, 6), row.rank),
-                false => row.rank.to_string(),
+            let name = if several {
+                format!("{} {}", candor_show::cut(&row.job, 6), row.rank)
+            } else {
+                row.rank.to_string()
             };
             let name = if row.is_done { format!("{name} done") } else { name };
             let (per_s, rate) = (column::iops(row.ops_per_s), screen.units.rate(row.bytes_per_s));

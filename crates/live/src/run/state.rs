@@ -260,9 +260,10 @@ impl State {
 
     fn devices_sampled(&mut self, host: &HostSample, are_several: bool) {
         for sample in &host.devices {
-            let device = match are_several {
-                true => format!("{}:{}", host.host, sample.device),
-                false => sample.device.clone(),
+            let device = if are_several {
+                format!("{}:{}", host.host, sample.device)
+            } else {
+                sample.device.clone()
             };
             let known = self.devices.iter().position(|row| row.device == device);
             let at = known.unwrap_or_else(|| {
@@ -282,9 +283,10 @@ impl State {
         // Rows of a job stand together in the order of ranks as a rule, so few are looked at.
         let first = self.workers.iter().position(|row| row.job == job).unwrap_or(0);
         let likely = first + rank as usize;
-        let known = match self.workers.get(likely).is_some_and(same) {
-            true => Some(likely),
-            false => self.workers.iter().position(same),
+        let known = if self.workers.get(likely).is_some_and(same) {
+            Some(likely)
+        } else {
+            self.workers.iter().position(same)
         };
         let at = known.unwrap_or_else(|| {
             let timeline = Timeline::of(WORKER_VALUES);

@@ -101,9 +101,10 @@ fn spell(number: &str, roots: &Roots) -> String {
     let control = control(roots);
     let targets = ask(number, &control, 0).unwrap_or_default();
     let is_cache = |target: &Target| matches!(target.kind.as_str(), "cache" | "writecache");
-    let targets = match targets.iter().all(is_cache) {
-        true => ask(number, &control, TABLE).unwrap_or(targets),
-        false => targets,
+    let targets = if targets.iter().all(is_cache) {
+        ask(number, &control, TABLE).unwrap_or(targets)
+    } else {
+        targets
     };
     let line = |target: &Target| [vec![target.kind.clone()], tiers(target)].concat().join(" ");
     targets.iter().map(line).collect::<Vec<_>>().join("\n")

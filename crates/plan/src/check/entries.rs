@@ -518,9 +518,10 @@ fn check_open(steps: &[Step], at: &PlanPath, out: &mut Found) {
     let (is_kept, mut is_open) = (steps.iter().any(|step| step.needs_open()), false);
     for (index, step) in steps.iter().enumerate().filter(|_| is_kept) {
         let opens = matches!(step, Step::Create | Step::Open);
-        let (is_wrong, state, remedy) = match opens {
-            true => (is_open, "open already", "close it before"),
-            false => (step.needs_open() && !is_open, "not open", "create or open it before"),
+        let (is_wrong, state, remedy) = if opens {
+            (is_open, "open already", "close it before")
+        } else {
+            (step.needs_open() && !is_open, "not open", "create or open it before")
         };
         if is_wrong {
             let message = format!("at {} the file is {state}", step.name());

@@ -107,9 +107,10 @@ fn check_targets(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
     if job.targets.is_empty() && !needs_none {
         let message = format!("job {} names no target", job.name);
         let known: Vec<_> = known.plan.targets.iter().map(|t| format!("\"{}\"", t.name)).collect();
-        let remedy = match known.is_empty() {
-            true => "add a [[target]] section and name it here".to_owned(),
-            false => format!("set targets = [{}]", known.join(", ")),
+        let remedy = if known.is_empty() {
+            "add a [[target]] section and name it here".to_owned()
+        } else {
+            format!("set targets = [{}]", known.join(", "))
         };
         out.error("no-target", at.clone(), message, remedy);
     }

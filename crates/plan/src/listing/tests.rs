@@ -115,10 +115,11 @@ proptest! {
         };
         let mut text = String::new();
         for (name, bytes) in &names {
-            match is_parent(name) {
-                true => text += &format!("d {name}\n"),
-                false => text += &format!("f {bytes} {name}\n"),
-            }
+            text += &if is_parent(name) {
+                format!("d {name}\n")
+            } else {
+                format!("f {bytes} {name}\n")
+            };
         }
         let mut list = read(&text).expect("a list");
         if newline && list.files.bytes.last() == Some(&b'a') {

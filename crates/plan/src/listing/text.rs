@@ -66,9 +66,10 @@ impl List {
         let mut put = |begin: &str, name: &[u8]| {
             line.clear();
             line.extend_from_slice(begin.as_bytes());
-            match is_base64 {
-                true => base64::encode(name, &mut line),
-                false => line.extend_from_slice(name),
+            if is_base64 {
+                base64::encode(name, &mut line);
+            } else {
+                line.extend_from_slice(name);
             }
             line.push(b'\n');
             to.write_all(&line)

@@ -198,9 +198,10 @@ impl Arbitrary<'_> {
             passes: self.option(Self::count),
             at_least: self.option(Self::extent),
             min_time: self.option(Self::nanos),
-            steady: self.option(|d| match d.yes() {
-                true => Steady::Snia { window: d.nanos(), windows: d.count() },
-                false => {
+            steady: self.option(|d| {
+                if d.yes() {
+                    Steady::Snia { window: d.nanos(), windows: d.count() }
+                } else {
                     Steady::Agree { window: d.nanos(), windows: d.count(), percent: d.float() }
                 }
             }),
@@ -220,13 +221,14 @@ impl Arbitrary<'_> {
             targets: self.list(Self::text),
             sharing: self.pick(&[Sharing::Shared, Sharing::Own]),
             rank_shift: self.number() as i64,
-            rank_order: match self.yes() {
-                true => RankOrder::Random {
+            rank_order: if self.yes() {
+                RankOrder::Random {
                     seed: self.number(),
                     distance: self.number(),
                     repeats: self.yes(),
-                },
-                false => RankOrder::InOrder,
+                }
+            } else {
+                RankOrder::InOrder
             },
             wants_cache: self.yes(),
             allows_cache: self.yes(),
@@ -358,9 +360,8 @@ impl Arbitrary<'_> {
             align: self.option(Self::bytes),
             read_percent: self.byte(),
             read_by_chance: self.yes(),
-            visit: self.option(|d| match d.yes() {
-                true => Visit::Operations(d.number()),
-                false => Visit::Percent(d.number()),
+            visit: self.option(|d| {
+                if d.yes() { Visit::Operations(d.number()) } else { Visit::Percent(d.number()) }
             }),
             take: self.option(Self::take),
             direct: self.yes(),

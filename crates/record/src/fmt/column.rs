@@ -4,9 +4,10 @@ use super::{BINARY, COUNTS, DECIMAL, TIMES, scaled, significant};
 
 /// A round number was set by somebody, and should look like it.
 fn round_or_significant(number: f64) -> String {
-    match number.fract() == 0.0 && number.abs() < 1e6 {
-        true => format!("{number:.0}"),
-        false => significant(number),
+    if number.fract() == 0.0 && number.abs() < 1e6 {
+        format!("{number:.0}")
+    } else {
+        significant(number)
     }
 }
 

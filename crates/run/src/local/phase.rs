@@ -56,20 +56,15 @@ impl<'a> LocalPhase<'a> {
         sampler: Sampler,
         host: HostRecord,
     ) -> Result<LocalPhase<'a>, RunError> {
-        let operations = match task.follow_up {
-            true => None,
-            false => OperationsWriter::open(task.plan, task.phase)?,
-        };
+        let operations =
+            if task.follow_up { None } else { OperationsWriter::open(task.plan, task.phase)? };
         let absent_names = local.guard.absent_names(task.plan, task.phase);
         let (start, started) = mpsc::channel();
         let (interim_sender, interims) = mpsc::channel();
         local.peers.begin_phase();
         let mut snapshots = PhaseSnapshots {
             channels: local.channels.clone(),
-            peers: match task.plan.hosts_apart {
-                true => Peers::default(),
-                false => local.peers.clone(),
-            },
+            peers: if task.plan.hosts_apart { Peers::default() } else { local.peers.clone() },
             phase: task.phase.name.clone(),
             follow_up: task.follow_up,
             start_at: None,
@@ -111,9 +106,10 @@ impl<'a> LocalPhase<'a> {
         let jobs = phase.jobs.iter().enumerate();
         let hooks = jobs.filter_map(|(at, job)| Some((at, job, job.hooks.after.as_ref()?)));
         for failed in hooks::run(hooks) {
-            match failed.may {
-                true => local.notes.push(failed.note("the measured results are kept")),
-                false => measurements[failed.at].errors.push(failed.failure),
+            if failed.may {
+                local.notes.push(failed.note("the measured results are kept"));
+            } else {
+                measurements[failed.at].errors.push(failed.failure);
             }
         }
         for (_, target, work) in precheck::targets(plan, phase) {

@@ -47,9 +47,10 @@ pub fn walk(paths: &[PathBuf]) -> Result<Found, RunError> {
 impl Found {
     fn file(&mut self, path: PathBuf, about: Metadata) {
         // One device may have several nodes, one file several names.
-        let id = match about.file_type().is_block_device() {
-            true => (u64::MAX, about.rdev()),
-            false => (about.dev(), about.ino()),
+        let id = if about.file_type().is_block_device() {
+            (u64::MAX, about.rdev())
+        } else {
+            (about.dev(), about.ino())
         };
         if self.seen.insert(id) {
             self.files.push((path, about));

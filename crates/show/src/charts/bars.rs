@@ -46,9 +46,10 @@ pub fn bars(runs: &[Run<'_>]) -> Result<Chart, String> {
 fn kinds(curves: &[Curve<'_>]) -> Vec<FigureKind> {
     let is_large = |curve: &Curve<'_>| curve.job.load.block_bytes >= Some(LARGE_BYTES);
     let moves = |curve: &Curve<'_>| curve.op.bytes_per_s.is_some_and(|rate| rate > 0.0);
-    let rate = match curves.iter().all(moves) && curves.iter().any(is_large) {
-        true => FigureKind::BytesPerS,
-        false => FigureKind::OpsPerS,
+    let rate = if curves.iter().all(moves) && curves.iter().any(is_large) {
+        FigureKind::BytesPerS
+    } else {
+        FigureKind::OpsPerS
     };
     vec![rate, FigureKind::LatencyMean, FigureKind::LatencyPercentile(99.0)]
 }

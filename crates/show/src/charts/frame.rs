@@ -122,8 +122,9 @@ fn description(what: &str, runs: &[Run<'_>]) -> String {
         0 => String::new(),
         more => format!("; and {}", fmt::counted(more as u64, "more result")),
     };
-    match told.is_empty() {
-        true => fmt::capital(what),
-        false => format!("{}. {}{more}.", fmt::capital(what), told.join("; ")),
+    if told.is_empty() {
+        fmt::capital(what)
+    } else {
+        format!("{}. {}{more}.", fmt::capital(what), told.join("; "))
     }
 }

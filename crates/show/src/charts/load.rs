@@ -283,9 +283,10 @@ fn latency_axis(series: &[Series]) -> Axis {
     for (_, ns) in points {
         (low, high) = (low.min(ns), high.max(ns));
     }
-    match high > low * LINEAR_MAX {
-        true => Axis::log("Latency", Unit::Ns),
-        false => Axis::linear("Latency", Unit::Ns),
+    if high > low * LINEAR_MAX {
+        Axis::log("Latency", Unit::Ns)
+    } else {
+        Axis::linear("Latency", Unit::Ns)
     }
 }
 

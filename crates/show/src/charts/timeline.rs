@@ -49,9 +49,10 @@ pub fn timeline(runs: &[Run<'_>]) -> Result<Chart, String> {
 pub fn has_intervals(runs: &[Run<'_>]) -> bool {
     let curves = curve::all(runs);
     let mut phases = runs.iter().flat_map(|run| &run.results.phases);
-    match curves.is_empty() {
-        true => phases.any(|phase| phase.devices.iter().any(|of| !of.intervals.is_empty())),
-        false => curves.iter().any(|curve| curve.op.intervals.len() > 1),
+    if curves.is_empty() {
+        phases.any(|phase| phase.devices.iter().any(|of| !of.intervals.is_empty()))
+    } else {
+        curves.iter().any(|curve| curve.op.intervals.len() > 1)
     }
 }
 
@@ -73,9 +74,10 @@ fn finished(
     runs: &[Run<'_>],
 ) -> Result<Chart, String> {
     let chart = Chart { x: Axis::elapsed(), panels, marks, ..Chart::default() };
-    match chart.is_empty() {
-        true => Err("no timeline: no interval of the runs was recorded".into()),
-        false => Ok(frame::framed(chart, what, runs)),
+    if chart.is_empty() {
+        Err("no timeline: no interval of the runs was recorded".into())
+    } else {
+        Ok(frame::framed(chart, what, runs))
     }
 }
 
@@ -237,9 +239,10 @@ fn phases(run: &Run<'_>, offsets: &[f64]) -> Vec<Mark> {
     };
     let phases = &run.results.phases;
     // The title names the only phase already.
-    let mut marks: Vec<Mark> = match phases.len() == 1 && rules(0).is_empty() {
-        true => Vec::new(),
-        false => phases.iter().enumerate().map(mark).collect(),
+    let mut marks: Vec<Mark> = if phases.len() == 1 && rules(0).is_empty() {
+        Vec::new()
+    } else {
+        phases.iter().enumerate().map(mark).collect()
     };
     for (at, offset) in offsets.iter().enumerate() {
         let with_moment = weighty(at).filter_map(|finding| Some((finding, finding.when?)));
@@ -320,9 +323,12 @@ fn moments(record: &PhaseRecord) -> impl Iterator<Item = (f64, &Snapshot)> {
 fn devices(run: &Run<'_>, offsets: &[f64]) -> Vec<Panel> {
     let all = || run.results.phases.iter().flat_map(|phase| &phase.devices);
     let are_several = all().any(|device| all().any(|other| other.host != device.host));
-    let name_of = |device: &DeviceResults| match are_several {
-        true => format!("{}:{}", device.host, device.device),
-        false => device.device.clone(),
+    let name_of = |device: &DeviceResults| {
+        if are_several {
+            format!("{}:{}", device.host, device.device)
+        } else {
+            device.device.clone()
+        }
     };
     let of = |value: fn(&DeviceInterval) -> Option<f64>, what: &str| -> Vec<Series> {
         let mut names: Vec<String> = Vec::new();

@@ -33,9 +33,10 @@ fn figure(kind: FigureKind, values: [f64; 2], outcome: Outcome) -> FigureChange 
         interval: known.then_some(ChangeInterval { low: change - 0.03, high: change + 0.04 }),
         p_value: known.then_some(0.002),
         p_value_corrected: known.then_some(0.008),
-        basis: match known {
-            true => Basis::Intervals { baseline: 4, run: 4 },
-            false => Basis::Nothing { why },
+        basis: if known {
+            Basis::Intervals { baseline: 4, run: 4 }
+        } else {
+            Basis::Nothing { why }
         },
         outcome,
         unbelieved: false,

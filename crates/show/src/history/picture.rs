@@ -140,9 +140,10 @@ fn described(trend: &Trend) -> String {
         .iter()
         .map(|change| format!("{} in run {}", signed(change.change_share), change.run))
         .collect();
-    let changes = match changes.is_empty() {
-        true => "no change beyond the noise".to_owned(),
-        false => format!("changes: {}", changes.join(", ")),
+    let changes = if changes.is_empty() {
+        "no change beyond the noise".to_owned()
+    } else {
+        format!("changes: {}", changes.join(", "))
     };
     let runs = counted(trend.points.len() as u64, "run");
     format!("{} of {} in {runs}: {changes}.", trend.figure, named(trend))

@@ -26,9 +26,10 @@ impl Printer<'_> {
     fn value(&mut self) {
         let end = self.end_of_value(self.at);
         let opens = matches!(self.text.get(self.at), Some(b'{' | b'['));
-        match opens && self.column() + self.columns_to(end) > COLUMNS {
-            true => self.container(),
-            false => self.inline(end),
+        if opens && self.column() + self.columns_to(end) > COLUMNS {
+            self.container();
+        } else {
+            self.inline(end);
         }
     }
 
@@ -66,9 +67,10 @@ impl Printer<'_> {
     fn next_member(&mut self, in_list: bool) {
         let length = self.columns_to(self.end_of_value(self.at));
         let plain = !matches!(self.text.get(self.at), Some(b'{' | b'"'));
-        match in_list && plain && self.column() + 1 + length < COLUMNS {
-            true => self.out.push(b' '),
-            false => self.line(),
+        if in_list && plain && self.column() + 1 + length < COLUMNS {
+            self.out.push(b' ');
+        } else {
+            self.line();
         }
     }
 

@@ -61,9 +61,10 @@ impl Folded<'_> {
     /// The phases it holds for, in a sentence.
     pub fn phases(&self) -> String {
         let same = self.same.join("; ");
-        match self.other.is_empty() {
-            true => format!("In {same}."),
-            false => format!("In {same}. With other numbers in {}.", self.other.join("; ")),
+        if self.other.is_empty() {
+            format!("In {same}.")
+        } else {
+            format!("In {same}. With other numbers in {}.", self.other.join("; "))
         }
     }
 
@@ -113,9 +114,10 @@ pub(super) fn folded(report: &Report) -> Vec<Folded<'_>> {
             if known(&entry.same) || known(&entry.other) {
                 continue;
             }
-            match entry.finding.sentence == finding.sentence {
-                true => entry.same.push(&phase.name),
-                false => entry.other.push(&phase.name),
+            if entry.finding.sentence == finding.sentence {
+                entry.same.push(&phase.name);
+            } else {
+                entry.other.push(&phase.name);
             }
         }
     }

@@ -180,12 +180,11 @@ fn sentence(
     lines_max: usize,
 ) -> Vec<String> {
     let whole = wrap(verdict, style.columns()).len() <= style.lines_max(VERDICT_LINES_MAX);
-    let text = match whole && verdict.contains(&finding.sentence) {
-        true => fmt::capital(&format!("{}. {}", finding.title, finding.advice)),
-        false => {
-            let place = place.as_ref().map_or_else(String::new, |place| format!(", {place}"));
-            format!("{}{place}: {}", words::meaning(finding), finding.sentence)
-        }
+    let text = if whole && verdict.contains(&finding.sentence) {
+        fmt::capital(&format!("{}. {}", finding.title, finding.advice))
+    } else {
+        let place = place.as_ref().map_or_else(String::new, |place| format!(", {place}"));
+        format!("{}{place}: {}", words::meaning(finding), finding.sentence)
     };
     let lines = cut_off(wrap(&text, style.columns() - 4), style.columns() - 4, lines_max);
     let lead = |nth: usize| if nth == 0 { format!("{:<4}", finding.rule) } else { "    ".into() };

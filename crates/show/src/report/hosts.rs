@@ -114,13 +114,15 @@ pub(super) fn line(report: &Report) -> Option<String> {
     };
     let rows = report.judged().rev().find_map(rows_of)?;
     let is_in_bytes = rows.iter().any(|row| row.rates.bytes_per_s > 0.0);
-    let rate = |row: &HostRow| match is_in_bytes {
-        true => row.rates.bytes_per_s,
-        false => row.rates.ops_per_s().unwrap_or(0.0),
+    let rate = |row: &HostRow| {
+        if is_in_bytes { row.rates.bytes_per_s } else { row.rates.ops_per_s().unwrap_or(0.0) }
     };
-    let text = |row: &HostRow| match is_in_bytes {
-        true => column::rate(rate(row)),
-        false => format!("{} ops/s", column::iops(rate(row))),
+    let text = |row: &HostRow| {
+        if is_in_bytes {
+            column::rate(rate(row))
+        } else {
+            format!("{} ops/s", column::iops(rate(row)))
+        }
     };
     let stayed = || rows.iter().filter(|row| row.lost.is_none());
     let slowest = stayed().min_by(|a, b| rate(a).total_cmp(&rate(b)));

@@ -14,9 +14,8 @@ const TOO_SHORT: &str = "[INVALID]: a phase that writes lasts less than 300 s";
 /// The lines of the results, within the columns; none for any other run.
 pub(super) fn lines(style: &Style, report: &Report) -> Option<Vec<String>> {
     // Wrapping would take the columns of numbers apart.
-    let fitted = |line: String| match width(&line) <= style.columns() {
-        true => vec![line],
-        false => wrap(&line, style.columns()),
+    let fitted = |line: String| {
+        if width(&line) <= style.columns() { vec![line] } else { wrap(&line, style.columns()) }
     };
     Some(whole_lines(&Io500::of(report)?).into_iter().flat_map(fitted).collect())
 }

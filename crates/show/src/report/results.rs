@@ -56,10 +56,8 @@ pub(super) fn brief(style: &Style, report: &Report, lines_max: usize) -> Vec<Str
         // What only adds to a row gives way to the second table.
         rows.retain(|row| row.phase.is_some() || row.operation.is_some());
     }
-    let mut lines = match means.is_empty() {
-        true => Vec::new(),
-        false => repeats::brief(style, &means, lines_max),
-    };
+    let mut lines =
+        if means.is_empty() { Vec::new() } else { repeats::brief(style, &means, lines_max) };
     lines.extend(table::brief(style, report, rows, lines_max.saturating_sub(lines.len())));
     lines.extend(names);
     lines
@@ -164,9 +162,8 @@ fn follow_ups(page: &mut Page, report: &Report) {
 pub(super) fn follow_up_lines(report: &Report) -> Vec<String> {
     let several = report.phases.iter().filter(|phase| !phase.follow_ups.is_empty()).count() > 1;
     let lines = report.judged().flat_map(|(phase, judged)| {
-        let of = move |line: &String| match several {
-            true => format!("{}: {line}", phase.name),
-            false => line.clone(),
+        let of = move |line: &String| {
+            if several { format!("{}: {line}", phase.name) } else { line.clone() }
         };
         judged.follow_ups.iter().map(of)
     });
@@ -298,9 +295,10 @@ pub(super) fn ceiling_lines(report: &Report) -> Vec<(&str, String)> {
         // The arithmetic may end in the same value, rounded in its own way.
         let unit = value.rsplit(' ').next().unwrap_or_default();
         let ends_in_it = ceiling.arithmetic.contains(" = ") && ceiling.arithmetic.ends_with(unit);
-        let text = match ends_in_it || ceiling.arithmetic.contains(&value) {
-            true => ceiling.arithmetic.clone(),
-            false => format!("{value} = {}", ceiling.arithmetic),
+        let text = if ends_in_it || ceiling.arithmetic.contains(&value) {
+            ceiling.arithmetic.clone()
+        } else {
+            format!("{value} = {}", ceiling.arithmetic)
         };
         if !lines.iter().any(|(element, lines)| *element == ceiling.element && *lines == text) {
             lines.push((&ceiling.element, text));

@@ -163,12 +163,11 @@ fn unverified(measurement: &Measurement) -> String {
              its seed. --verify-all reports such blocks as corrupt."
         );
     }
-    let why = match wrote_only(measurement) {
-        true => {
-            "nothing was verified: this run only wrote. --verify-after reads the written data back \
+    let why = if wrote_only(measurement) {
+        "nothing was verified: this run only wrote. --verify-after reads the written data back \
              (in a plan: read_back of verify)."
-        }
-        false => "nothing was verified: no block with a header was read.",
+    } else {
+        "nothing was verified: no block with a header was read."
     };
     why.to_owned()
 }

@@ -57,9 +57,10 @@ pub fn spare_buffers(
     let plain =
         plan.fill == Fill::Pool && plan.duplicate_percent == 0 && plan.compressible_percent == 0;
     let filled = writes.is_some_and(|length| length as usize == bytes) && bytes <= COPY_BYTES_MAX;
-    match plain && filled && !origin.reads && workers * POOL_BYTES <= SPARE_BYTES_MAX {
-        true => (POOL_BYTES / bytes).saturating_sub(depth),
-        false => 0,
+    if plain && filled && !origin.reads && workers * POOL_BYTES <= SPARE_BYTES_MAX {
+        (POOL_BYTES / bytes).saturating_sub(depth)
+    } else {
+        0
     }
 }
 

@@ -30,10 +30,7 @@ impl Due {
         let Some(bits) = self.files.get_mut(slot.handle as usize) else { return };
         for block in map.range(slot.offset, slot.length) {
             let bit = 1 << (block % BITS);
-            match is_due {
-                true => bits[block / BITS] |= bit,
-                false => bits[block / BITS] &= !bit,
-            }
+            if is_due { bits[block / BITS] |= bit } else { bits[block / BITS] &= !bit }
         }
     }
 

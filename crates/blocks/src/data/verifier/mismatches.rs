@@ -28,10 +28,8 @@ impl Verifier {
         if let Some(directory) = &self.plan.dump {
             let name = path.file_name().unwrap_or_default().text();
             let stem = directory.join(path_of(&format!("{name}.{offset}")));
-            let expected = match wrong.in_header {
-                true => None,
-                false => Some(self.expected_bytes(slot, block, offset)),
-            };
+            let expected =
+                if wrong.in_header { None } else { Some(self.expected_bytes(slot, block, offset)) };
             wrong.detail += &dump::dump(&stem, block, expected);
         }
         let seen_by = match slot.reads_back() {

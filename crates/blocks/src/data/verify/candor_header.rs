@@ -89,9 +89,10 @@ pub fn check(block: &[u8], expected: &Expected) -> Result<(), Wrong> {
 /// names another seed, offset or length, or where a later write may have replaced a part.
 pub fn check_by_header(block: &[u8], expected: &Expected) -> Option<Result<(), Wrong>> {
     let difference = u32::from_le_bytes(field(block, CRC_AT.start)) ^ checksum(block);
-    let is_own = match names_block(block, expected, block.len()) {
-        true => difference == 0 || !was_replaced_in_part(block, expected),
-        false => names_damaged_block(block, expected, difference),
+    let is_own = if names_block(block, expected, block.len()) {
+        difference == 0 || !was_replaced_in_part(block, expected)
+    } else {
+        names_damaged_block(block, expected, difference)
     };
     is_own.then(|| check(block, expected))
 }

@@ -367,12 +367,11 @@ impl Map {
         };
         let generation = first & GENERATION;
         let mut rest = entries.map(|entry| entry.load(Ordering::Acquire));
-        match is_written(generation) && generation != UNSURE {
-            true => {
-                first & START != 0
-                    && rest.all(|entry| entry & START == 0 && is_written(entry & GENERATION))
-            }
-            false => rest.all(|entry| entry & GENERATION == generation),
+        if is_written(generation) && generation != UNSURE {
+            first & START != 0
+                && rest.all(|entry| entry & START == 0 && is_written(entry & GENERATION))
+        } else {
+            rest.all(|entry| entry & GENERATION == generation)
         }
     }
 

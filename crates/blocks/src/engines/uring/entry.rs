@@ -28,9 +28,10 @@ impl SqeBuilder {
     /// File of an operation. A registered file is named by its index, with a flag.
     #[inline(always)]
     fn file(&self, slot: &Slot) -> (types::Fd, squeue::Flags) {
-        match self.fixed_files {
-            true => (types::Fd(slot.handle as i32), squeue::Flags::FIXED_FILE),
-            false => (types::Fd(self.files.get(slot.handle).raw()), squeue::Flags::empty()),
+        if self.fixed_files {
+            (types::Fd(slot.handle as i32), squeue::Flags::FIXED_FILE)
+        } else {
+            (types::Fd(self.files.get(slot.handle).raw()), squeue::Flags::empty())
         }
     }
 
@@ -73,12 +74,13 @@ impl SqeBuilder {
     /// Entry of a trim: a discard command to a device, or a hole in a file.
     #[cold]
     fn trim(&self, slot: &Slot, file: types::Fd) -> squeue::Entry {
-        match self.files.get(slot.handle).is_device {
-            true => discard(file, slot.offset, slot.length),
-            false => opcode::Fallocate::new(file, slot.length)
+        if self.files.get(slot.handle).is_device {
+            discard(file, slot.offset, slot.length)
+        } else {
+            opcode::Fallocate::new(file, slot.length)
                 .offset(slot.offset)
                 .mode(libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE)
-                .build(),
+                .build()
         }
     }
 }

@@ -282,9 +282,10 @@ impl Namespace {
         (0..count).zip(std::iter::repeat(parts)).filter_map(move |(nth, parts)| {
             let (metadata, tags) = parts?;
             let (nth_byte, bytes) = (nth as usize * unit as usize, metadata.bytes as usize);
-            let behind = match metadata.is_extended {
-                true => nth_byte + block_bytes,
-                false => metadata_at + nth as usize * bytes,
+            let behind = if metadata.is_extended {
+                nth_byte + block_bytes
+            } else {
+                metadata_at + nth as usize * bytes
             };
             // SAFETY: both lie in the slot's buffer, apart from each other and from those of other
             // blocks; it is not used elsewhere, as the caller says.

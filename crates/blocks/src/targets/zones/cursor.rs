@@ -391,10 +391,7 @@ impl ZoneAccess<'_> {
     /// Moves a trim to a whole zone that holds data.
     fn trim(&mut self, slot: &mut Slot) -> Admission {
         let drawn = self.number(slot.offset);
-        let number = match self.worker.is_random {
-            true => self.nearest(drawn, 1),
-            false => Some(drawn),
-        };
+        let number = if self.worker.is_random { self.nearest(drawn, 1) } else { Some(drawn) };
         let Some(number) = number else { return Admission::NoZone };
         let zone = self.state.zone(number);
         if zone.in_flight > 0 {
@@ -413,9 +410,10 @@ impl ZoneAccess<'_> {
         let zone = &self.state.zones[number as usize];
         let used_up = end >= self.start(number) + zone.capacity;
         let apart = zone.capacity < self.map.length || self.worker.plan.gap.0 > 0;
-        match used_up && apart && !zone.conventional && !self.worker.plan.read_unwritten {
-            true => self.start(number + 1) + self.worker.plan.gap.0,
-            false => end,
+        if used_up && apart && !zone.conventional && !self.worker.plan.read_unwritten {
+            self.start(number + 1) + self.worker.plan.gap.0
+        } else {
+            end
         }
     }
 }

@@ -89,9 +89,10 @@ fn claimed(path: &Path) -> Result<Option<DeviceClaim>, String> {
         return Ok(None);
     }
     claim_device(path).map_err(|held| {
-        let path = match path.starts_with("/proc/self/fd") {
-            true => OsStr::new("standard output"),
-            false => path.as_os_str(),
+        let path = if path.starts_with("/proc/self/fd") {
+            OsStr::new("standard output")
+        } else {
+            path.as_os_str()
         };
         let shown = quoting::always(path);
         format!(

@@ -56,9 +56,10 @@ impl<'a> ResultFiles<'a> {
     fn append(&mut self, result: &PhaseResult<'_>, repeat: u32) -> Result<(), String> {
         let (asked, now) = (self.asked(), Moment::now());
         if let Some(file) = &asked.result_file {
-            let head = match self.headed == Some(repeat) {
-                true => String::new(),
-                false => PhaseResult::head(self.setup, &now),
+            let head = if self.headed == Some(repeat) {
+                String::new()
+            } else {
+                PhaseResult::head(self.setup, &now)
             };
             add(file, &format!("{head}{}\n", result.table()))?;
             self.headed = Some(repeat);
@@ -112,9 +113,10 @@ pub fn summarize(files: &[OsString]) -> u8 {
 pub fn scan(directory: &Path, file: &Path, in_base64: bool) -> Result<List, String> {
     let list = List::scan(directory).map_err(|error| error.to_string())?;
     let written = candor_files::create(file).and_then(|mut open| {
-        match in_base64 {
-            true => list.write_base64(&mut open)?,
-            false => list.write(&mut open)?,
+        if in_base64 {
+            list.write_base64(&mut open)?;
+        } else {
+            list.write(&mut open)?;
         }
         open.commit()
     });

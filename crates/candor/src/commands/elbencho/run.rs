@@ -155,12 +155,11 @@ impl Foreign for Run<'_> {
 impl Run<'_> {
     /// Text for standard output; where live figures take that, it goes to stderr.
     fn aside(&self, text: String) -> String {
-        match live::takes_stdout(&self.lowered.setup) {
-            true => {
-                screen::tell(&text);
-                String::new()
-            }
-            false => text,
+        if live::takes_stdout(&self.lowered.setup) {
+            screen::tell(&text);
+            String::new()
+        } else {
+            text
         }
     }
 

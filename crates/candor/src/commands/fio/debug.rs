@@ -25,10 +25,7 @@ impl<'a> Debug<'a> {
         let line = |kind: &DebugKind| {
             let name = kind.name();
             let set = format!("fio: set debug option {name}\n");
-            match kind.is_traced() {
-                true => set,
-                false => set + &said(*kind, "candor keeps no trace of this"),
-            }
+            if kind.is_traced() { set } else { set + &said(*kind, "candor keeps no trace of this") }
         };
         self.kinds.iter().map(line).collect()
     }
@@ -40,9 +37,10 @@ impl<'a> Debug<'a> {
     }
 
     fn tell(&self, kind: DebugKind, texts: impl Iterator<Item = String>) -> String {
-        match self.kinds.contains(&kind) {
-            true => texts.map(|text| said(kind, &text)).collect(),
-            false => String::new(),
+        if self.kinds.contains(&kind) {
+            texts.map(|text| said(kind, &text)).collect()
+        } else {
+            String::new()
         }
     }
 

@@ -63,10 +63,7 @@ fn options(lowered: &Lowered, argv: &[OsString]) -> (Options, HostOptions) {
 /// Targets that may be written to although they are held, where `allow_mounted_write` says so.
 fn held_targets(lowered: &Lowered) -> Vec<String> {
     let paths = lowered.plan.targets.iter().map(|target| &target.path);
-    match lowered.mounted_write {
-        true => paths.map(|path| path.text()).collect(),
-        false => Vec::new(),
-    }
+    if lowered.mounted_write { paths.map(|path| path.text()).collect() } else { Vec::new() }
 }
 
 /// A run of fio's jobs.

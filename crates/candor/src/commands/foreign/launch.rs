@@ -187,12 +187,13 @@ fn met(of: &Launched) -> Result<Option<Launch>, String> {
     let Launched { rank, size, .. } = *of;
     let is_first_here = of.rank_here == Some(0);
     let text = |error: candor_fleet::KeyError| error.to_string();
-    let listening = match is_first_here {
-        true => Some(
+    let listening = if is_first_here {
+        Some(
             Listening::on(SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)))
                 .map_err(|e| e.to_string())?,
-        ),
-        false => None,
+        )
+    } else {
+        None
     };
     let token = if rank == 0 { candor_fleet::new_token().map_err(text)? } else { String::new() };
     let mine = listening.as_ref().map_or(String::new(), |listening| {
@@ -239,12 +240,13 @@ fn serving(serve: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Stri
 
 /// Refuses keys that are named where a launcher's processes have those of their meeting.
 fn check_keys(keys: &Keys, by: &str) -> Result<(), String> {
-    match keys.are_named() {
-        true => Err(format!(
+    if keys.are_named() {
+        Err(format!(
             "the processes that {by} has started get keys of this run alone, and others are \
              named; remove --keys and --token-file"
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

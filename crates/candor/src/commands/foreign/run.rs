@@ -160,9 +160,10 @@ pub fn run_on<F: Foreign>(
             Place::Fleet(_, options) => options.block_trace = BlockTraceMode::Off,
         }
     }
-    let control = match F::REPORTS_ON_USR1 {
-        true => candor_run::interrupts_and_interims(),
-        false => candor_run::interrupts(),
+    let control = if F::REPORTS_ON_USR1 {
+        candor_run::interrupts_and_interims()
+    } else {
+        candor_run::interrupts()
     };
     let monitor = Monitor::start(F::NAME, command.requests(), control.clone());
     if let Err(sentence) = command.begin() {

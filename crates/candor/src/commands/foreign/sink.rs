@@ -60,13 +60,12 @@ impl Sink {
 impl OutputFile {
     fn write(&mut self) -> io::Result<()> {
         let text = std::mem::take(&mut self.waiting);
-        match self.has_begun {
-            true => candor_files::append(&self.path)?.write_all(text.as_bytes()),
-            false => {
-                candor_files::replace(&self.path, text)?;
-                self.has_begun = true;
-                Ok(())
-            }
+        if self.has_begun {
+            candor_files::append(&self.path)?.write_all(text.as_bytes())
+        } else {
+            candor_files::replace(&self.path, text)?;
+            self.has_begun = true;
+            Ok(())
         }
     }
 }

@@ -103,12 +103,11 @@ fn target(text: &str) -> String {
 pub fn read(matches: &ArgMatches, line: &mut CommandLine) -> Result<Filter, u8> {
     let mut filter = Filter::default();
     let problems = flag::apply(FILTER, matches, line, &mut filter);
-    match problems.is_empty() {
-        true => Ok(filter),
-        false => {
-            screen::problems(&problems, &line.source, Color::Auto);
-            Err(exit::USAGE)
-        }
+    if problems.is_empty() {
+        Ok(filter)
+    } else {
+        screen::problems(&problems, &line.source, Color::Auto);
+        Err(exit::USAGE)
     }
 }
 

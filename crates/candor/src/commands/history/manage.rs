@@ -75,18 +75,20 @@ pub fn tag(matches: &ArgMatches, on: bool) -> u8 {
     let (run, tag) = (word("RUN"), word("TAG"));
     let is_word = !tag.is_empty() && !tag.contains(char::is_whitespace);
     let Some(number) = run.parse::<RunId>().ok().filter(|_| is_word) else {
-        screen::error(&match is_word {
-            true => format!("`{run}` is no number of a run; candor history lists them"),
-            false => format!("`{tag}` is no tag: a tag is a word without blanks"),
+        screen::error(&if is_word {
+            format!("`{run}` is no number of a run; candor history lists them")
+        } else {
+            format!("`{tag}` is no tag: a tag is a word without blanks")
         });
         return exit::USAGE;
     };
     let changed = with_index(|history, index| history.tag(index, number, tag, on));
     commands::exit_code(changed.map(|changed| {
         if !changed {
-            screen::tell(&match on {
-                true => format!("candor: run {number} has the tag {tag} already\n"),
-                false => format!("candor: run {number} has no tag {tag}\n"),
+            screen::tell(&if on {
+                format!("candor: run {number} has the tag {tag} already\n")
+            } else {
+                format!("candor: run {number} has no tag {tag}\n")
             });
         }
     }))
@@ -110,13 +112,12 @@ pub fn import(matches: &ArgMatches) -> u8 {
 
 fn import_file(file: &str) -> Result<String, String> {
     let text = stored::text(file, REPORT_BYTES_MAX)?;
-    let (kind, text) = match stored::is_report(&text) {
-        true => (Kind::Report, text),
-        false => {
-            let results = stored::results(file)?;
-            let text = serde_json::to_string(&results).map_err(|error| error.to_string())?;
-            (Kind::Results, text)
-        }
+    let (kind, text) = if stored::is_report(&text) {
+        (Kind::Report, text)
+    } else {
+        let results = stored::results(file)?;
+        let text = serde_json::to_string(&results).map_err(|error| error.to_string())?;
+        (Kind::Results, text)
     };
     let absolute = std::path::absolute(path_of(file)).unwrap_or(path_of(file));
     let note = Note {

@@ -260,11 +260,10 @@ impl Tests<'_> {
 
     fn add(&mut self, file: &str, rows: &str, begins: bool) {
         let path = &path_of(file);
-        let written = match begins {
-            true => candor_files::replace(path, rows),
-            false => {
-                candor_files::append(path).and_then(|mut open| open.write_all(rows.as_bytes()))
-            }
+        let written = if begins {
+            candor_files::replace(path, rows)
+        } else {
+            candor_files::append(path).and_then(|mut open| open.write_all(rows.as_bytes()))
         };
         if let Err(error) = written
             && self.failed.is_ok()

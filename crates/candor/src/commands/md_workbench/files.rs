@@ -27,9 +27,10 @@ pub fn check(lowered: &Lowered) -> Result<(), String> {
 /// Writes the number of the oldest object, unless all objects are gone.
 pub fn write_position(lowered: &Lowered, results: &Results) -> Result<(), String> {
     let run = &lowered.setup.asked.run;
-    match run.cleanup {
-        true => Ok(()),
-        false => write(&run.run_info_file, &format!("pos: {}\n", results.position(&lowered.setup))),
+    if run.cleanup {
+        Ok(())
+    } else {
+        write(&run.run_info_file, &format!("pos: {}\n", results.position(&lowered.setup)))
     }
 }
 

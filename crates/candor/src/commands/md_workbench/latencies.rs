@@ -87,9 +87,10 @@ mod tests {
             fs::write(path("log"), lines.concat()).expect("written");
             convert(&path("log"), &timed, all).expect("converted");
             let text = fs::read_to_string(path("r")).expect("written");
-            let expected = match all {
-                false => format!("time,runtime\n{read}"),
-                true => "time,runtime\n0.0000010,3.0000e-06\n0.0000015,2.6000e-06\n".to_owned(),
+            let expected = if all {
+                "time,runtime\n0.0000010,3.0000e-06\n0.0000015,2.6000e-06\n".to_owned()
+            } else {
+                format!("time,runtime\n{read}")
             };
             assert_eq!(text, expected);
             let made = fs::read_to_string(path("c")).expect("written");

@@ -72,9 +72,10 @@ impl Foreign for Run<'_> {
     }
 
     fn preamble(&self) -> String {
-        match self.is_text() {
-            true => output::header(&self.lowered.setup, &self.started),
-            false => String::new(),
+        if self.is_text() {
+            output::header(&self.lowered.setup, &self.started)
+        } else {
+            String::new()
         }
     }
 

@@ -228,9 +228,10 @@ impl Run<'_> {
             return String::new();
         };
         self.printed += 1;
-        match self.is_text() {
-            true => output::totals_and_block(&self.lowered.setup, run),
-            false => String::new(),
+        if self.is_text() {
+            output::totals_and_block(&self.lowered.setup, run)
+        } else {
+            String::new()
         }
     }
 }

@@ -18,9 +18,10 @@ fn output(words: &str) -> String {
     match by_flags(&matches, &mut line) {
         Ok((plan, source)) => {
             let found = check::check(&plan);
-            match found.is_empty() {
-                true => text::write(&plan),
-                false => candor_show::problems::text(&found, &source, false),
+            if found.is_empty() {
+                text::write(&plan)
+            } else {
+                candor_show::problems::text(&found, &source, false)
             }
         }
         Err(Unusable::Sentence(sentence)) => sentence,

@@ -75,10 +75,11 @@ pub fn main(reading: &Reading, lowered: Lowered) -> u8 {
     let insists = std::env::var_os(FORCE).is_some_and(|value| value == "1");
     let paths = plan.targets.iter().map(|target| target.path.text());
     let force = if insists { paths.collect() } else { Vec::new() };
-    let place = match lowered.systems.is_empty() {
-        true => Ok(Place::Here(HostOptions { force, at_once: true, ..HostOptions::default() })),
-        false => hosts::fleet(&lowered.systems, force)
-            .map(|(identity, options)| Place::Fleet(identity, options)),
+    let place = if lowered.systems.is_empty() {
+        Ok(Place::Here(HostOptions { force, at_once: true, ..HostOptions::default() }))
+    } else {
+        hosts::fleet(&lowered.systems, force)
+            .map(|(identity, options)| Place::Fleet(identity, options))
     };
     let place = match place {
         Ok(place) => place,
@@ -111,9 +112,10 @@ fn problems(lowered: &Lowered) -> Vec<Diagnostic> {
         ..Plan::default()
     };
     let problems = candor_plan::check::check(&plan);
-    match candor_plan::check::can_run(&problems) {
-        true => Vec::new(),
-        false => problems.iter().map(|problem| lowered.origins.diagnostic(problem)).collect(),
+    if candor_plan::check::can_run(&problems) {
+        Vec::new()
+    } else {
+        problems.iter().map(|problem| lowered.origins.diagnostic(problem)).collect()
     }
 }
 
@@ -159,9 +161,10 @@ fn setup(reading: &Reading, layout: Layout, pages: &Pages) -> Setup {
 /// The columns of the work that the files define.
 fn sheet(reading: &Reading, layout: Layout) -> Box<dyn Sheet + Send> {
     let (file, is_decimal) = (&reading.file, reading.options.is_decimal);
-    match file.is_of_files() {
-        true => Box::new(FileSheet { used: used_operations(file), is_decimal }),
-        false => Box::new(LunSheet { layout, is_decimal }),
+    if file.is_of_files() {
+        Box::new(FileSheet { used: used_operations(file), is_decimal })
+    } else {
+        Box::new(LunSheet { layout, is_decimal })
     }
 }
 

@@ -140,8 +140,9 @@ fn agree(options: &mut Options) -> Result<(), (String, &'static str)> {
         return wrong("excl and nocreat");
     }
     let both = |flags: super::Chosen| flags.has("direct") && flags.has("nocache");
-    match both(options.input_flags) || both(options.output_flags) {
-        true => wrong("direct and nocache"),
-        false => Ok(()),
+    if both(options.input_flags) || both(options.output_flags) {
+        wrong("direct and nocache")
+    } else {
+        Ok(())
     }
 }

@@ -181,9 +181,10 @@ impl<'a> Live<'a> {
     /// Share of the phase that one side of one of `parts` equal parts has done.
     fn done_percent(&self, side: &LiveSide, parts: u64) -> u64 {
         let (setup, kind) = (self.count.setup, self.phase.kind);
-        let (done, all) = match moves(setup, kind) {
-            true => (side.bytes, expected_bytes(setup)),
-            false => (side.entries, expected_entries(setup, kind)),
+        let (done, all) = if moves(setup, kind) {
+            (side.bytes, expected_bytes(setup))
+        } else {
+            (side.entries, expected_entries(setup, kind))
         };
         let done = u128::from(done) * u128::from(parts) * 100;
         done.checked_div(all.into()).unwrap_or(0).min(100) as u64
@@ -206,9 +207,12 @@ impl<'a> Live<'a> {
         };
         let mib = |bytes: u64| (bytes as f64 / MIB) as u64;
         let (main, read) = (&interval.main, interval.read.as_ref());
-        let of_files = |side: &LiveSide| match is_tree {
-            true => rates(side, true),
-            false => format!("{}; {} MiB", rates(side, true), mib(side.bytes)),
+        let of_files = |side: &LiveSide| {
+            if is_tree {
+                rates(side, true)
+            } else {
+                format!("{}; {} MiB", rates(side, true), mib(side.bytes))
+            }
         };
         let by_workers = setup.asked.mix.read_threads.is_some();
         let mut parts = match read {

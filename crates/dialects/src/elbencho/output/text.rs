@@ -211,9 +211,10 @@ struct Unit {
 
 impl Unit {
     fn of(setup: &Setup) -> Unit {
-        match setup.asked.output.base10 {
-            true => Unit { name: "MB", bytes: 1e6 },
-            false => Unit { name: "MiB", bytes: MIB },
+        if setup.asked.output.base10 {
+            Unit { name: "MB", bytes: 1e6 }
+        } else {
+            Unit { name: "MiB", bytes: MIB }
         }
     }
 }

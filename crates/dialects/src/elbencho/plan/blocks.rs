@@ -110,9 +110,10 @@ fn stop(context: &Context<'_>) -> Stop {
     let stop = context.stop();
     let each = context.setup.random_bytes / context.setup.asked.threads_of_data_set().max(1);
     let random = context.setup.asked.access.random;
-    match random && !context.setup.asked.run.infinite_loop {
-        true => Stop { bytes: Some(Bytes(each)), passes: None, ..stop },
-        false => stop,
+    if random && !context.setup.asked.run.infinite_loop {
+        Stop { bytes: Some(Bytes(each)), passes: None, ..stop }
+    } else {
+        stop
     }
 }
 

@@ -26,9 +26,10 @@ pub(super) fn read(reading: &mut Reading<'_>, argv: &[OsString], names: &Names) 
                     reader.client(&mut clients, word);
                 }
                 let is_flag = names.flags.iter().any(|flag| flag.name == name);
-                match is_flag {
-                    true => reader.reading.ast.flags.push(Given { name, at, value }),
-                    false => reader.assign(name, at, value),
+                if is_flag {
+                    reader.reading.ast.flags.push(Given { name, at, value });
+                } else {
+                    reader.assign(name, at, value);
                 }
             }
             Item::Operand(file) => clients.file(file),

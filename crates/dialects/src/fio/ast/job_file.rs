@@ -140,9 +140,10 @@ impl Reader<'_, '_> {
             return self.diagnostic(line.at, "include-section", &line.text, message, remedy);
         }
         let Some(name) = name else {
-            let message = match self.cut_by_comment(line) {
-                true => format!("`{}` has no closing bracket before the comment", line.text),
-                false => format!("`{}` does not end with a closing bracket", line.text),
+            let message = if self.cut_by_comment(line) {
+                format!("`{}` has no closing bracket before the comment", line.text)
+            } else {
+                format!("`{}` does not end with a closing bracket", line.text)
             };
             let remedy = "write [name] on a separate line, without ; or # in the name";
             return self.diagnostic(line.at, "section-name", &line.text, message, remedy);

@@ -227,13 +227,12 @@ fn time(text: &str, min: Nanos) -> Result<Nanos, Refused> {
         return Err(Refused::whole(text, remark, "write a whole number with a unit"));
     }
     let time = read.value;
-    match time >= min {
-        true => Ok(time),
-        false => {
-            let message = format!("`{text}` is too short");
-            let remedy = format!("give at least {} ms", min.0.div_ceil(1_000_000));
-            Err(Refused::whole(text, message, remedy))
-        }
+    if time >= min {
+        Ok(time)
+    } else {
+        let message = format!("`{text}` is too short");
+        let remedy = format!("give at least {} ms", min.0.div_ceil(1_000_000));
+        Err(Refused::whole(text, message, remedy))
     }
 }
 

@@ -454,9 +454,10 @@ fn target(
     let making = &from.options.making;
     let directories = super::engines::entries(from)
         .is_some_and(|entries| entries.over == Over::TargetDirectories);
-    let size = match directories {
-        true => length.map(Bytes),
-        false => size(from, file, length, start, blocks, diagnostics),
+    let size = if directories {
+        length.map(Bytes)
+    } else {
+        size(from, file, length, start, blocks, diagnostics)
     };
     // A file with neither bytes nor a size is not made: the job fails when it begins, alone.
     // A file that is never opened is never made on opening.

@@ -55,10 +55,7 @@ impl Names {
         let mut count = *self.0.entry(own.clone()).and_modify(|count| *count += 1).or_insert(1);
         while count > 1 {
             own = format!("{name} ({count})");
-            match self.0.contains_key(&own) {
-                true => count += 1,
-                false => break,
-            }
+            if self.0.contains_key(&own) { count += 1 } else { break }
         }
         self.0.insert(name.to_owned(), count);
         self.0.entry(own.clone()).or_insert(1);
@@ -179,8 +176,5 @@ impl Groups {
 
 /// A job that fails ends alone, unless it is to take those beside it along; what comes after runs.
 fn on_failure(options: &JobOptions) -> OnFailure {
-    match options.process.exit_all_on_error {
-        true => OnFailure::EndPhase,
-        false => OnFailure::EndJob,
-    }
+    if options.process.exit_all_on_error { OnFailure::EndPhase } else { OnFailure::EndJob }
 }

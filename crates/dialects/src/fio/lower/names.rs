@@ -50,9 +50,10 @@ pub(super) fn paths(from: &Instance<'_>, number: u64) -> Paths {
     }
     let name = made_up(from);
     let is_set = number > 1 && !is_listed(from.options) && name.split().1.is_below();
-    match is_set {
-        true => Paths::Numbered(name, number),
-        false => Paths::Listed((0..number).map(|nth| path_of(&name.name(nth))).collect()),
+    if is_set {
+        Paths::Numbered(name, number)
+    } else {
+        Paths::Listed((0..number).map(|nth| path_of(&name.name(nth))).collect())
     }
 }
 

@@ -22,9 +22,10 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut 
     blocks.rotation = rotation(from);
     blocks.windows = windows(from, diagnostics);
     blocks.zones = zones::lower(from, diagnostics);
-    match from.options.rw.direction.is_random() {
-        true => random(from, blocks, diagnostics),
-        false => ordered(from, blocks, diagnostics),
+    if from.options.rw.direction.is_random() {
+        random(from, blocks, diagnostics);
+    } else {
+        ordered(from, blocks, diagnostics);
     }
 }
 
@@ -67,9 +68,10 @@ fn size(from: &Instance<'_>, op: Direction) -> SizeSpec {
         (Some(list), _) => weights(list),
         (None, Some((low, high))) if low < high => {
             let (low, high) = (Bytes(low), Bytes(high));
-            match options.unaligned {
-                true => SizeSpec::Stepped(low, high, Bytes(1)),
-                false => SizeSpec::Range(low, high),
+            if options.unaligned {
+                SizeSpec::Stepped(low, high, Bytes(1))
+            } else {
+                SizeSpec::Range(low, high)
             }
         }
         (None, Some((size, _))) => SizeSpec::Fixed(Bytes(size)),

@@ -223,9 +223,10 @@ fn parameter(text: &str, rest: Option<&str>) -> Result<(Option<f64>, Option<f64>
 }
 
 fn bounded(text: &str, value: f64, fits: bool, rule: &str) -> Result<f64, Refused> {
-    match fits {
-        true => Ok(value),
-        false => Err(Refused::whole(text, format!("`{text}`: {value} is not {rule}"), "change it")),
+    if fits {
+        Ok(value)
+    } else {
+        Err(Refused::whole(text, format!("`{text}`: {value} is not {rule}"), "change it"))
     }
 }
 
@@ -358,9 +359,10 @@ pub(super) fn paths(text: &str) -> Vec<String> {
 
 fn some_paths(text: &str) -> Result<Vec<String>, Refused> {
     let paths = paths(text.trim());
-    match paths.is_empty() {
-        true => Err(Refused::whole(text, format!("`{text}` names no path"), "name one")),
-        false => Ok(paths),
+    if paths.is_empty() {
+        Err(Refused::whole(text, format!("`{text}` names no path"), "name one"))
+    } else {
+        Ok(paths)
     }
 }
 

@@ -73,9 +73,10 @@ fn number(text: &str, units: Units, low: u64, high: u64) -> Value<u64> {
 
 /// Refuses a value that is not within bounds.
 pub(super) fn within(text: &str, value: u64, low: u64, high: u64) -> Result<(), Refused> {
-    let named = match text == value.to_string() {
-        true => format!("`{text}` is"),
-        false => format!("`{text}` is {value},"),
+    let named = if text == value.to_string() {
+        format!("`{text}` is")
+    } else {
+        format!("`{text}` is {value},")
     };
     if value < low {
         let message = format!("{named} less than {low}");

@@ -53,10 +53,8 @@ pub fn of_hosts(report: &Report, hosts: usize) -> Vec<Report> {
             let alone = || phase.hosts.first().filter(|host| number == 0 && host.member.is_none());
             let host = host.or_else(alone).cloned().unwrap_or_default();
             let is_only = phase.hosts.len() == 1 && host.measurements.is_empty();
-            let measurements = match is_only {
-                true => phase.measurements.clone(),
-                false => host.measurements.clone(),
-            };
+            let measurements =
+                if is_only { phase.measurements.clone() } else { host.measurements.clone() };
             PhaseRecord {
                 phase: phase.phase,
                 name: phase.name.clone(),

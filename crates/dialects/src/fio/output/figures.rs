@@ -164,9 +164,10 @@ impl Figures {
         let (back_ns, back_user_ns, back_system_ns) =
             back.map_or((0, 0, 0), |back| (back.elapsed_ns, back.cpu_user_ns, back.cpu_system_ns));
         // Reading back beside the work took the time of the work as well.
-        let ran_ns = match job.checks_beside || job.verify_only {
-            true => measured.elapsed_ns.max(back_ns),
-            false => measured.elapsed_ns + back_ns,
+        let ran_ns = if job.checks_beside || job.verify_only {
+            measured.elapsed_ns.max(back_ns)
+        } else {
+            measured.elapsed_ns + back_ns
         };
         let mut write = direction(Direction::Write);
         if let Some(back) = back.filter(|_| job.verify_only) {
@@ -306,9 +307,10 @@ fn batches(depths: Depths, job: &FioJob) -> Depths {
     if job.shape.offloads {
         return Depths::one_at_a_time(depths.in_flight.iter().sum());
     }
-    match job.shape.engine == "null" && job.shape.depth <= 1 {
-        true => Depths { in_flight: depths.in_flight, ..Depths::default() },
-        false => depths,
+    if job.shape.engine == "null" && job.shape.depth <= 1 {
+        Depths { in_flight: depths.in_flight, ..Depths::default() }
+    } else {
+        depths
     }
 }
 

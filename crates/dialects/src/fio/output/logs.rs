@@ -85,9 +85,8 @@ impl LogFile<'_> {
     pub fn write(&self, report: &Report, out: &mut impl Write) -> io::Result<()> {
         let mut store = Store::default();
         for job in &self.jobs {
-            let mut put = |entry: Entry, out: &mut _| match job.logs.compressed {
-                true => store.add(&entry, out),
-                false => entry.line(out),
+            let mut put = |entry: Entry, out: &mut _| {
+                if job.logs.compressed { store.add(&entry, out) } else { entry.line(out) }
             };
             // A phase that was repeated goes on where it left off.
             let mut begin_ns = 0;

@@ -92,9 +92,10 @@ impl Units {
 
     fn rate_in(self, bytes_per_s: f64, step: Step) -> String {
         let bytes = bytes_per_s as u64;
-        match self.bits {
-            true => short(bytes.saturating_mul(8), self.digits, step, "bit/s"),
-            false => short(bytes, self.digits, step, "B/s"),
+        if self.bits {
+            short(bytes.saturating_mul(8), self.digits, step, "bit/s")
+        } else {
+            short(bytes, self.digits, step, "B/s")
         }
     }
 

@@ -60,9 +60,10 @@ fn first_of_section(job: &FioJob) -> String {
     };
     let sizes = &shape.sizes;
     let (read, write, trim) = (range(sizes.read), range(sizes.write), range(sizes.trim));
-    let sizes = match shape.sizes_by_order {
-        true => format!("(R) {read}, (W) {write}, bs_is_seq_rand"),
-        false => format!("(R) {read}, (W) {write}, (T) {trim}"),
+    let sizes = if shape.sizes_by_order {
+        format!("(R) {read}, (W) {write}, bs_is_seq_rand")
+    } else {
+        format!("(R) {read}, (W) {write}, (T) {trim}")
     };
     format!(
         "{}: (g={}): rw={}, bs={sizes}, ioengine={}, iodepth={}\n",

@@ -254,10 +254,7 @@ impl Depth {
 
     /// The greatest depth that can be believed.
     fn found(&self) -> u32 {
-        match self.completed && (1..=DEPTH_MAX).contains(&self.most) {
-            true => self.most,
-            false => DEPTH_MAX,
-        }
+        if self.completed && (1..=DEPTH_MAX).contains(&self.most) { self.most } else { DEPTH_MAX }
     }
 }
 

@@ -106,9 +106,10 @@ impl<B: BufRead> Lines<'_, B> {
         let found = [2, 3].into_iter().find(|version| line == header(*version));
         found.ok_or_else(|| {
             let is_first = line.split(',').count() == 3;
-            let message = match is_first {
-                true => format!("`{line}` is of version 1 of fio's traces, which fio dropped"),
-                false => format!("`{line}` is not the first line of a trace"),
+            let message = if is_first {
+                format!("`{line}` is of version 1 of fio's traces, which fio dropped")
+            } else {
+                format!("`{line}` is not the first line of a trace")
             };
             self.fault(wrong(0, message, remedy))
         })
@@ -174,9 +175,10 @@ impl Reader<'_> {
             self.clock.line(number(at, word, "time in microseconds")?);
         }
         let (name, action, rest) = parts(line, &words, self.version)?;
-        match OF_FILES.contains(&action.1) {
-            true => self.of_file(name, action).map(|()| None),
-            false => self.operation(name, action, rest),
+        if OF_FILES.contains(&action.1) {
+            self.of_file(name, action).map(|()| None)
+        } else {
+            self.operation(name, action, rest)
         }
     }
 

@@ -153,10 +153,7 @@ impl Reader<'_> {
 
     fn deeper(&mut self) -> Result<(), Refused> {
         self.depth += 1;
-        match self.depth > DEPTH_MAX {
-            true => Err(self.wrong("it is nested too deeply")),
-            false => Ok(()),
-        }
+        if self.depth > DEPTH_MAX { Err(self.wrong("it is nested too deeply")) } else { Ok(()) }
     }
 
     fn parenthesised(&mut self) -> Part {
@@ -220,16 +217,10 @@ impl Reader<'_> {
             '%' => a % b,
             _ => a.powf(b),
         };
-        match value.is_finite() {
-            true => Ok(Real(value)),
-            false => Err(self.too_large()),
-        }
+        if value.is_finite() { Ok(Real(value)) } else { Err(self.too_large()) }
     }
 }
 
 fn decimal(text: &str) -> Option<Number> {
-    match text.contains('.') {
-        true => text.parse().ok().map(Real),
-        false => text.parse().ok().map(Whole),
-    }
+    if text.contains('.') { text.parse().ok().map(Real) } else { text.parse().ok().map(Whole) }
 }

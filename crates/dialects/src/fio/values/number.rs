@@ -159,10 +159,8 @@ pub(super) fn number_and_unit(text: &str) -> Option<(&str, &str)> {
     let body = text.strip_prefix(['-', '+']).unwrap_or(text);
     let sign = text.len() - body.len();
     let is_hex = body.starts_with("0x") || body.starts_with("0X");
-    let (prefix, digit): (usize, fn(&u8) -> bool) = match is_hex {
-        true => (2, u8::is_ascii_hexdigit),
-        false => (0, u8::is_ascii_digit),
-    };
+    let (prefix, digit): (usize, fn(&u8) -> bool) =
+        if is_hex { (2, u8::is_ascii_hexdigit) } else { (0, u8::is_ascii_digit) };
     let digits = body.as_bytes()[prefix..].iter().take_while(|byte| digit(byte)).count();
     let (number, unit) = text.split_at(sign + prefix + digits);
     // A unit behind hex digits could not be told from them.

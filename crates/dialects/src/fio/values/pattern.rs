@@ -26,9 +26,10 @@ pub fn pattern(text: &str) -> Value<Vec<PatternPart>> {
         }
     }
     let is_empty = all.iter().all(|part| *part == PatternPart::Bytes(Vec::new()));
-    match is_empty {
-        true => Err(Refused::whole(text, format!("`{text}` is an empty pattern"), HINT)),
-        false => Ok(Read::plain(all)),
+    if is_empty {
+        Err(Refused::whole(text, format!("`{text}` is an empty pattern"), HINT))
+    } else {
+        Ok(Read::plain(all))
     }
 }
 

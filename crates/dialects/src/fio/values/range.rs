@@ -78,9 +78,7 @@ fn both<T: Ord>(low: End<'_>, high: End<'_>, read: impl Fn(&str) -> Value<T>) ->
     };
     let (low, high) = (of(low)?, of(high)?);
     let remark = low.remark.or(high.remark);
-    let value = match low.value <= high.value {
-        true => (low.value, high.value),
-        false => (high.value, low.value),
-    };
+    let value =
+        if low.value <= high.value { (low.value, high.value) } else { (high.value, low.value) };
     Ok(Read { value, remark })
 }

@@ -40,10 +40,7 @@ impl Filesystem {
     /// Size with its unit: `467.9 GiB`.
     pub(super) fn size(&self) -> String {
         let gib = self.bytes as f64 / (1_u64 << 30) as f64;
-        match gib > 1024.0 {
-            true => format!("{:.1} TiB", gib / 1024.0),
-            false => format!("{gib:.1} GiB"),
-        }
+        if gib > 1024.0 { format!("{:.1} TiB", gib / 1024.0) } else { format!("{gib:.1} GiB") }
     }
 
     /// Share that is used, in percent.

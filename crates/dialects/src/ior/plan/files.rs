@@ -81,10 +81,7 @@ fn is_cut(test: &TestSetup) -> bool {
 
 /// Bytes of a file.
 fn file_bytes(test: &TestSetup) -> u64 {
-    match test.options.layout.file_per_process {
-        true => test.task_bytes(),
-        false => test.aggregate_bytes(),
-    }
+    if test.options.layout.file_per_process { test.task_bytes() } else { test.aggregate_bytes() }
 }
 
 /// Paths of all files, by rank.
@@ -135,13 +132,12 @@ fn file(test: &TestSetup, path: &Path, is_device: bool) -> Target {
 fn set(test: &TestSetup, name: &str, end: &str) -> Target {
     let braces = |text: &str| text.replace('{', "{{").replace('}', "}}");
     let (directory, base_name) = split(name);
-    let pattern = match test.options.layout.unique_dir {
-        true => {
-            let (own, base_name) = split_for_own(name);
-            let own = own.strip_prefix(directory).unwrap_or_default();
-            format!("{}{{number}}/{}.{{number:08}}{end}", braces(own), braces(base_name))
-        }
-        false => format!("{}.{{number:08}}{end}", braces(base_name)),
+    let pattern = if test.options.layout.unique_dir {
+        let (own, base_name) = split_for_own(name);
+        let own = own.strip_prefix(directory).unwrap_or_default();
+        format!("{}{{number}}/{}.{{number:08}}{end}", braces(own), braces(base_name))
+    } else {
+        format!("{}.{{number:08}}{end}", braces(base_name))
     };
     Target {
         name: format!("{name}{end}"),

@@ -26,10 +26,7 @@ pub(super) fn job(test: &TestSetup, kind: PhaseKind, repetition: u32, targets: V
         name: "tasks".into(),
         workers: test.tasks,
         targets,
-        sharing: match test.options.layout.file_per_process {
-            true => Sharing::Own,
-            false => Sharing::Shared,
-        },
+        sharing: if test.options.layout.file_per_process { Sharing::Own } else { Sharing::Shared },
         rank_shift,
         rank_order,
         stop: Some(stop(test, kind)),
@@ -90,9 +87,10 @@ fn blocks(test: &TestSetup, kind: PhaseKind) -> Blocks {
     Blocks {
         mix: if writes { Mix::WRITE } else { Mix::READ },
         access: access(test),
-        stay: match random_blocks {
-            true => Stay { run: per_block.unwrap_or(u32::MAX), at: StayAt::End, ..Stay::default() },
-            false => Stay::default(),
+        stay: if random_blocks {
+            Stay { run: per_block.unwrap_or(u32::MAX), at: StayAt::End, ..Stay::default() }
+        } else {
+            Stay::default()
         },
         align: random_blocks.then(|| PerDirection::all(Bytes(layout.block_bytes))),
         size: PerDirection::all(SizeSpec::Fixed(transfer)),
@@ -146,9 +144,10 @@ fn share(test: &TestSetup) -> Share {
         (1, false) => SegmentDeal::Scattered,
         _ => SegmentDeal::ByRank,
     };
-    match layout.random > 1 {
-        true => Share::Whole,
-        false => Share::Segments { block: Bytes(layout.block_bytes), count: layout.segments, deal },
+    if layout.random > 1 {
+        Share::Whole
+    } else {
+        Share::Segments { block: Bytes(layout.block_bytes), count: layout.segments, deal }
     }
 }
 

@@ -345,9 +345,10 @@ fn reordering(test: &TestSetup, scope: &TestScope<'_>, out: &mut Diagnostics) {
     let io = &test.options.io;
     let is_direct = io.direct && io.api.can_be_direct();
     let cached = !is_direct && io.api != Api::Dummy;
-    let did = match reads_own {
-        true => "each task reads what it wrote itself",
-        false => "tasks read what other tasks of this host wrote",
+    let did = if reads_own {
+        "each task reads what it wrote itself"
+    } else {
+        "tasks read what other tasks of this host wrote"
     };
     let why = match (reads_own, cached) {
         (true, true) => {

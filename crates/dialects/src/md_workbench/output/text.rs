@@ -55,9 +55,10 @@ pub fn header(setup: &Setup, stamp: &str) -> String {
 
 /// The line behind those of the phases.
 pub fn closing(setup: &Setup, seconds: f64, stamp: &str) -> String {
-    match setup.asked.output.quiet {
-        true => String::new(),
-        false => format!("Total runtime: {seconds:.0}s time: {stamp}\n"),
+    if setup.asked.output.quiet {
+        String::new()
+    } else {
+        format!("Total runtime: {seconds:.0}s time: {stamp}\n")
     }
 }
 
@@ -117,9 +118,10 @@ fn rates(setup: &Setup, result: &StageResult) -> String {
              rate:{per_object:.1} obj/s tp:{mib:.1} MiB/s op-max:{longest}s"
         ),
         Stage::Benchmark => {
-            let waits = match result.waiting > 1e-9 {
-                true => format!(" waiting_factor:{:.2}", result.waiting),
-                false => String::new(),
+            let waits = if result.waiting > 1e-9 {
+                format!(" waiting_factor:{:.2}", result.waiting)
+            } else {
+                String::new()
             };
             format!(
                 "rate:{rate:.1} iops/s objects:{objects} rate:{per_object:.1} obj/s \

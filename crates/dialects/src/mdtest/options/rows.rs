@@ -233,9 +233,10 @@ fn text(place: &mut Option<String>, text: &str) -> Result<(), Refused> {
 fn paths(draft: &mut Draft, text: &str) -> Result<(), Refused> {
     let paths = text.split(['@', '\n']).filter(|path| !path.is_empty());
     let paths: Vec<String> = paths.map(str::to_owned).collect();
-    match paths.is_empty() {
-        true => Err(Refused::whole(text, "no directory is named", "name one")),
-        false => store(&mut draft.options.tree.paths, paths),
+    if paths.is_empty() {
+        Err(Refused::whole(text, "no directory is named", "name one"))
+    } else {
+        store(&mut draft.options.tree.paths, paths)
     }
 }
 

@@ -243,9 +243,10 @@ impl TestResult {
             rank.seconds += seconds(elapsed_ns);
         }
         let is_of_first = self.ranks.iter().filter(|rank| rank.items > 0.0).count() == 1;
-        self.rate = match is_of_first || bench.tasks == 0 {
-            true => per_second(self.items as f64, self.seconds),
-            false => self.rate * per_second(before, self.seconds),
+        self.rate = if is_of_first || bench.tasks == 0 {
+            per_second(self.items as f64, self.seconds)
+        } else {
+            self.rate * per_second(before, self.seconds)
         };
     }
 

@@ -219,9 +219,10 @@ fn summary(setup: &Setup, run: &TaskRun, unit: Unit) -> String {
     text += &format!("\nSUMMARY {title}: (of {} iterations)\n", run.iterations.len());
     let by_rank = output.rank_statistics;
     text += "   Operation     ";
-    text += match by_rank {
-        true => "per Rank: Max            Min           Mean      per Iteration:",
-        false => "               ",
+    text += if by_rank {
+        "per Rank: Max            Min           Mean      per Iteration:"
+    } else {
+        "               "
     };
     text += " Max            Min           Mean        Std Dev\n   ---------      ";
     if by_rank {
@@ -308,13 +309,14 @@ fn latencies(setup: &Setup, run: &TaskRun) -> String {
             us(latency.max_ns as f64)
         );
     }
-    match text.is_empty() {
-        true => text,
-        false => format!(
+    if text.is_empty() {
+        text
+    } else {
+        format!(
             "\nLATENCY (in us/op): (of all tasks and iterations)\n   {:<18}{:>12}{:>12}{:>12}\
              {:>12}{:>12}{:>12}{:>12}\n{text}",
             "", "Count", "Mean", "50%", "90%", "99%", "99.9%", "Max"
-        ),
+        )
     }
 }
 

@@ -26,9 +26,10 @@ fn program(command: &str) -> Job {
 
 /// The tasks of a phase without an effect: an operation of the null engine for each item.
 fn dummies(setup: &Setup, bench: &BenchPhase) -> Job {
-    let (each, of_all) = match bench.test.is_of_tree() {
-        true => (setup.directories, setup.directories),
-        false => (setup.items, setup.all_items(bench.tasks)),
+    let (each, of_all) = if bench.test.is_of_tree() {
+        (setup.directories, setup.directories)
+    } else {
+        (setup.items, setup.all_items(bench.tasks))
     };
     let by_first = division(setup, bench) == Division::First;
     let stop = Stop { ops: Some(if by_first { of_all } else { each }), ..stop(setup, bench) };

@@ -97,9 +97,12 @@ fn tree(setup: &Setup, view: View) -> Tree {
     let asked = &setup.asked;
     let (unique, shared) = (asked.tree.unique, asked.making.shared);
     let name = |text: &str| -> Option<EntryName> { text.parse().ok() };
-    let of_tree = |end: &str| match unique {
-        true => name(&format!("mdtest_tree.{{rank}}.{end}")),
-        false => name(&format!("mdtest_tree.{end}")),
+    let of_tree = |end: &str| {
+        if unique {
+            name(&format!("mdtest_tree.{{rank}}.{end}"))
+        } else {
+            name(&format!("mdtest_tree.{end}"))
+        }
     };
     let noun = if view == View::Dirs { "dir" } else { "file" };
     let owner = if shared { "shared" } else { "{rank}" };
@@ -115,14 +118,8 @@ fn tree(setup: &Setup, view: View) -> Tree {
         items_per_rank: !unique && !shared,
         leaves_only: asked.tree.leaf_only,
         per_rank: unique,
-        tree_shift: match unique && !asked.making.collective {
-            true => asked.run.shift,
-            false => 0,
-        },
-        spread: match unique {
-            true => Spread::Ranks,
-            false => Spread::Copies,
-        },
+        tree_shift: if unique && !asked.making.collective { asked.run.shift } else { 0 },
+        spread: if unique { Spread::Ranks } else { Spread::Copies },
         file_size: SizeSpec::Fixed(Bytes(bytes)),
         root_name: of_tree("0"),
         directory_name: of_tree("{directory}"),

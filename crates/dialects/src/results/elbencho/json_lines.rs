@@ -120,9 +120,10 @@ impl<'de> Deserialize<'de> for Number {
             }
 
             fn visit_f64<E: de::Error>(self, number: f64) -> Result<Number, E> {
-                match number.is_finite() && number >= 0.0 {
-                    true => Ok(Number(Some(number))),
-                    false => Err(E::invalid_value(de::Unexpected::Float(number), &self)),
+                if number.is_finite() && number >= 0.0 {
+                    Ok(Number(Some(number)))
+                } else {
+                    Err(E::invalid_value(de::Unexpected::Float(number), &self))
                 }
             }
 

@@ -111,12 +111,13 @@ pub fn read_live(name: &str, text: &str) -> Result<Results, String> {
     }
     current.into_iter().for_each(|phase| phase.end(&mut phases));
     let started = phases.all.first().and_then(|phase| moment(phase.start_unix_ms?));
-    match phases.all.is_empty() {
-        true => Err(format!(
+    if phases.all.is_empty() {
+        Err(format!(
             "{name}: it holds no interval; every phase of the run ended before the first one, so \
              use a longer run or a shorter --liveint"
-        )),
-        false => Ok(Results { started, phases: phases.all, ..begin(name, "elbencho") }),
+        ))
+    } else {
+        Ok(Results { started, phases: phases.all, ..begin(name, "elbencho") })
     }
 }
 

@@ -58,10 +58,8 @@ impl Series {
 
     /// Results; times count from an origin in ms.
     pub fn results(&self, origin_ms: u64) -> OpResults {
-        let mut results = match self.single {
-            true => self.of_operations(origin_ms),
-            false => self.of_windows(origin_ms),
-        };
+        let mut results =
+            if self.single { self.of_operations(origin_ms) } else { self.of_windows(origin_ms) };
         if let Some(lines) = self.lines(Kind::Histogram) {
             let mut whole = Histogram::new();
             lines.iter().filter_map(|line| line.histogram.as_ref()).for_each(|h| whole.merge(h));

@@ -40,9 +40,10 @@ pub fn commands(text: &str) -> Result<Commands, Refused> {
             command => commands.lines.push(command.to_owned()),
         }
     }
-    match commands.lines.is_empty() {
-        true => Err(Refused::whole(text, format!("`{text}` names no command"), "give one")),
-        false => Ok(commands),
+    if commands.lines.is_empty() {
+        Err(Refused::whole(text, format!("`{text}` names no command"), "give one"))
+    } else {
+        Ok(commands)
     }
 }
 

@@ -51,11 +51,10 @@ impl Dedup {
 /// The number is below 1.
 pub fn ratio(text: &str) -> Result<f64, Refused> {
     let ratio = values::number(text, Unit::Size)?;
-    match (1.0..=1e6).contains(&ratio) {
-        true => Ok(ratio),
-        false => {
-            Err(Refused::whole(text, format!("a ratio of {ratio} is below 1"), "use 1 or more"))
-        }
+    if (1.0..=1e6).contains(&ratio) {
+        Ok(ratio)
+    } else {
+        Err(Refused::whole(text, format!("a ratio of {ratio} is below 1"), "use 1 or more"))
     }
 }
 
@@ -77,9 +76,10 @@ pub fn unit(text: &str) -> Result<u64, Refused> {
 /// The number is 0, or the share above 100 %.
 pub fn sets(text: &str) -> Result<f64, Refused> {
     let sets = values::number(text, Unit::Size)?;
-    match sets != 0.0 && sets >= -100.0 {
-        true => Ok(sets),
-        false => Err(Refused::whole(text, format!("{text} sets are none"), "use 1 or more, or 5%")),
+    if sets != 0.0 && sets >= -100.0 {
+        Ok(sets)
+    } else {
+        Err(Refused::whole(text, format!("{text} sets are none"), "use 1 or more, or 5%"))
     }
 }
 
@@ -90,12 +90,11 @@ pub fn sets(text: &str) -> Result<f64, Refused> {
 pub fn hot_sets(text: &str) -> Result<Vec<(u64, u64)>, Refused> {
     let numbers = values::numbers(text, Unit::Size)?;
     let is_count = |number: &f64| (1.0..=1e6).contains(number);
-    match numbers.len().is_multiple_of(2) && numbers.iter().all(is_count) {
-        true => Ok(numbers.chunks(2).map(|pair| (pair[0] as u64, pair[1] as u64)).collect()),
-        false => {
-            let remedy = "write sets and blocks in pairs, such as (10,2,20,3)";
-            Err(Refused::whole(text, format!("`{text}` are no sets"), remedy))
-        }
+    if numbers.len().is_multiple_of(2) && numbers.iter().all(is_count) {
+        Ok(numbers.chunks(2).map(|pair| (pair[0] as u64, pair[1] as u64)).collect())
+    } else {
+        let remedy = "write sets and blocks in pairs, such as (10,2,20,3)";
+        Err(Refused::whole(text, format!("`{text}` are no sets"), remedy))
     }
 }
 

@@ -104,15 +104,12 @@ pub fn file_sizes(text: &str) -> Result<FileSizes, Refused> {
         }
         ref list => {
             let total: f64 = list.chunks(2).map(|pair| pair[1]).sum();
-            match total as i64 == 100 && list.chunks(2).all(|pair| pair[1] >= 0.0) {
-                true => {
-                    let pairs = list.chunks(2).map(|pair| (pair[0] as u64, pair[1]));
-                    Ok(FileSizes::Mixed(pairs.collect()))
-                }
-                false => {
-                    let message = format!("the shares of the sizes are {total} %, not 100 %");
-                    refused(message, "change them")
-                }
+            if total as i64 == 100 && list.chunks(2).all(|pair| pair[1] >= 0.0) {
+                let pairs = list.chunks(2).map(|pair| (pair[0] as u64, pair[1]));
+                Ok(FileSizes::Mixed(pairs.collect()))
+            } else {
+                let message = format!("the shares of the sizes are {total} %, not 100 %");
+                refused(message, "change them")
             }
         }
     }
@@ -128,12 +125,11 @@ fn placement(text: &str) -> Result<FilePlacement, Refused> {
 
 fn total(text: &str) -> Result<f64, Refused> {
     let total = values::divided(text, Unit::Size)?;
-    match total > 0.0 {
-        true => Ok(total),
-        false => {
-            let message = "a file system has no total that this could be a share of";
-            Err(Refused::whole(text, message, "give a size; rd=…,totalsize= takes a share"))
-        }
+    if total > 0.0 {
+        Ok(total)
+    } else {
+        let message = "a file system has no total that this could be a share of";
+        Err(Refused::whole(text, message, "give a size; rd=…,totalsize= takes a share"))
     }
 }
 

@@ -108,9 +108,10 @@ fn reports(text: &str) -> Result<Reports, Refused> {
 /// Percent that a compressor leaves, as a ratio.
 fn compression(text: &str) -> Result<f64, Refused> {
     let percent = values::number(text, Unit::Size)?;
-    match percent > 0.0 && percent <= 100.0 {
-        true => Ok(100.0 / percent),
-        false => Err(Refused::whole(text, format!("{text} is no share"), "use compratio=")),
+    if percent > 0.0 && percent <= 100.0 {
+        Ok(100.0 / percent)
+    } else {
+        Err(Refused::whole(text, format!("{text} is no share"), "use compratio="))
     }
 }
 
@@ -124,9 +125,10 @@ fn transfer(text: &str) -> Result<u64, Refused> {
 
 fn skew(text: &str) -> Result<f64, Refused> {
     let percent = values::number(text, Unit::Size)?.abs();
-    match percent > 0.0 {
-        true => Ok(percent),
-        false => Err(Refused::whole(text, format!("{text} is no difference"), "give percent")),
+    if percent > 0.0 {
+        Ok(percent)
+    } else {
+        Err(Refused::whole(text, format!("{text} is no difference"), "give percent"))
     }
 }
 

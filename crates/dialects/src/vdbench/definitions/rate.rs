@@ -29,9 +29,12 @@ pub fn rate(text: &str) -> Result<Rate, Refused> {
         [item] if is_max(item) => return Ok(Rate::Max),
         [item] if item.text.eq_ignore_ascii_case("curve") => return Ok(Rate::Curve),
         items if items.iter().any(is_max) => {
-            let rate = |item: &values::Item| match is_max(item) {
-                true => Ok(f64::INFINITY),
-                false => values::number(&item.text, Unit::Size),
+            let rate = |item: &values::Item| {
+                if is_max(item) {
+                    Ok(f64::INFINITY)
+                } else {
+                    values::number(&item.text, Unit::Size)
+                }
             };
             items.iter().map(rate).collect::<Result<_, _>>()?
         }

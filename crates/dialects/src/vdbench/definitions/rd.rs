@@ -105,28 +105,29 @@ fn seconds(text: &str, min: u64) -> Result<u64, Refused> {
 fn curve(text: &str) -> Result<Vec<f64>, Refused> {
     let points = values::numbers(text, Unit::Size)?;
     let points: Vec<f64> = points.into_iter().map(f64::abs).collect();
-    match points.iter().all(|point| *point > 0.0 && *point <= 1000.0) {
-        true => Ok(points),
-        false => {
-            let message = format!("`{text}` has a point that is no share");
-            Err(Refused::whole(text, message, "give percent above 0, such as (10,50,70,80,90,100)"))
-        }
+    if points.iter().all(|point| *point > 0.0 && *point <= 1000.0) {
+        Ok(points)
+    } else {
+        let message = format!("`{text}` has a point that is no share");
+        Err(Refused::whole(text, message, "give percent above 0, such as (10,50,70,80,90,100)"))
     }
 }
 
 fn milliseconds(text: &str) -> Result<f64, Refused> {
     let ms = values::number(text, Unit::Size)?;
-    match ms > 0.0 {
-        true => Ok(ms),
-        false => Err(Refused::whole(text, format!("{text} is no time"), "give milliseconds")),
+    if ms > 0.0 {
+        Ok(ms)
+    } else {
+        Err(Refused::whole(text, format!("{text} is no time"), "give milliseconds"))
     }
 }
 
 fn data(text: &str) -> Result<f64, Refused> {
     let bytes = values::number(text, Unit::Size)?;
-    match bytes > 0.0 {
-        true => Ok(bytes),
-        false => Err(Refused::whole(text, format!("{text} is no amount"), "give a size")),
+    if bytes > 0.0 {
+        Ok(bytes)
+    } else {
+        Err(Refused::whole(text, format!("{text} is no amount"), "give a size"))
     }
 }
 

@@ -69,12 +69,11 @@ fn sectors(text: &str) -> Result<u64, Refused> {
 
 fn threads(text: &str) -> Result<u32, Refused> {
     let threads = values::divided(text, Unit::Size)?;
-    match threads >= 1.0 && threads <= THREADS_MAX as f64 {
-        true => Ok(threads as u32),
-        false => {
-            let remedy = format!("give 1 to {THREADS_MAX}");
-            Err(Refused::whole(text, format!("{text} is no number of threads"), remedy))
-        }
+    if threads >= 1.0 && threads <= THREADS_MAX as f64 {
+        Ok(threads as u32)
+    } else {
+        let remedy = format!("give 1 to {THREADS_MAX}");
+        Err(Refused::whole(text, format!("{text} is no number of threads"), remedy))
     }
 }
 

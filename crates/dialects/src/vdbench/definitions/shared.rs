@@ -16,21 +16,21 @@ pub(super) fn percent(text: &str) -> Result<f64, Refused> {
     // A percent sign says what the number means anyway.
     let number = values::number(text, Unit::Size)?;
     let percent = if text.trim_matches(['(', ')']).ends_with('%') { -number } else { number };
-    match (0.0..=100.0).contains(&percent) {
-        true => Ok(percent),
-        false => Err(Refused::whole(text, format!("{text} is no share"), "give 0 to 100")),
+    if (0.0..=100.0).contains(&percent) {
+        Ok(percent)
+    } else {
+        Err(Refused::whole(text, format!("{text} is no share"), "give 0 to 100"))
     }
 }
 
 /// First number and amount of the definitions that one stands for.
 pub(super) fn count(text: &str) -> Result<(u64, u64), Refused> {
     let [first, number] = values::pair(text, Unit::Size)?;
-    match first >= 0.0 && (1.0..=COUNT_MAX).contains(&number) {
-        true => Ok((first as u64, number as u64)),
-        false => {
-            let message = format!("`{text}` makes no definitions");
-            Err(Refused::whole(text, message, "write (first,number), such as (1,8)"))
-        }
+    if first >= 0.0 && (1.0..=COUNT_MAX).contains(&number) {
+        Ok((first as u64, number as u64))
+    } else {
+        let message = format!("`{text}` makes no definitions");
+        Err(Refused::whole(text, message, "write (first,number), such as (1,8)"))
     }
 }
 

@@ -57,9 +57,12 @@ impl TransferSize {
 pub fn transfer_size(text: &str) -> Result<TransferSize, Refused> {
     let numbers = values::numbers(text, Unit::Size)?;
     let refused = |message: String, remedy: &str| Refused::whole(text, message, remedy);
-    let sized = |size: f64| match (1.0..=1e18).contains(&size) {
-        true => Ok(size as u64),
-        false => Err(refused(format!("a size of {size} bytes cannot be moved"), "use 512 or more")),
+    let sized = |size: f64| {
+        if (1.0..=1e18).contains(&size) {
+            Ok(size as u64)
+        } else {
+            Err(refused(format!("a size of {size} bytes cannot be moved"), "use 512 or more"))
+        }
     };
     match numbers[..] {
         [size] => sized(size).map(TransferSize::Fixed),

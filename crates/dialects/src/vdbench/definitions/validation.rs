@@ -133,9 +133,10 @@ pub fn data_errors(text: &str) -> Result<DataErrors, Refused> {
         let command = words.first().cloned().unwrap_or_default();
         let removes = values::abbreviated(&command, &["remove_device"]).is_some();
         let none = DataErrors::default();
-        return Ok(match removes {
-            true => DataErrors { errors_max: 10_000, remove_device: true, ..none },
-            false => DataErrors { errors_max: 0, command: Some(command), ..none },
+        return Ok(if removes {
+            DataErrors { errors_max: 10_000, remove_device: true, ..none }
+        } else {
+            DataErrors { errors_max: 0, command: Some(command), ..none }
         });
     }
     let numbers = values::numbers(text, Unit::Time)?;

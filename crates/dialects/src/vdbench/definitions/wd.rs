@@ -70,20 +70,20 @@ impl Default for Wd {
 
 fn stride(text: &str) -> Result<(u64, u64), Refused> {
     let [min, max] = values::pair(text, Unit::Size)?;
-    match min >= 0.0 && max >= min && max <= 1e18 {
-        true => Ok((min as u64, max as u64)),
-        false => {
-            let message = format!("`{text}` is no stride");
-            Err(Refused::whole(text, message, "write (min,max) with min up to max"))
-        }
+    if min >= 0.0 && max >= min && max <= 1e18 {
+        Ok((min as u64, max as u64))
+    } else {
+        let message = format!("`{text}` is no stride");
+        Err(Refused::whole(text, message, "write (min,max) with min up to max"))
     }
 }
 
 fn rate(text: &str) -> Result<f64, Refused> {
     let rate = values::number(text, Unit::Size)?;
-    match rate > 0.0 && rate <= 1e12 {
-        true => Ok(rate),
-        false => Err(Refused::whole(text, format!("{text} is no rate"), "give one above 0")),
+    if rate > 0.0 && rate <= 1e12 {
+        Ok(rate)
+    } else {
+        Err(Refused::whole(text, format!("{text} is no rate"), "give one above 0"))
     }
 }
 

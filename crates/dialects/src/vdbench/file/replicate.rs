@@ -20,16 +20,17 @@ pub fn replicate(written: Vec<Written>, hosts: &[HostName]) -> Vec<Written> {
         let repeats = definition.first().is_some_and(|first| {
             REPEATED.contains(&first.keyword.text.as_str()) && definition.iter().any(names_host)
         });
-        match repeats {
-            false => all.extend_from_slice(definition),
-            true => hosts.iter().enumerate().for_each(|(number, host)| {
+        if repeats {
+            hosts.iter().enumerate().for_each(|(number, host)| {
                 let of_host = |text: &str| {
                     let label = host.label.as_str();
                     let text = text.replace("$host", label).replace("!host", label);
                     text.replace("#host", &number.to_string())
                 };
                 all.extend(definition.iter().cloned().map(|of| changed(of, of_host)));
-            }),
+            });
+        } else {
+            all.extend_from_slice(definition);
         }
     }
     all

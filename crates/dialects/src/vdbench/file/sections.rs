@@ -155,9 +155,10 @@ impl Definer<'_> {
             self.errors.push(Diagnostic::new(name.at, "name", &name.text, message).remedy(remedy));
         }
         (*self.is_default, *self.has_begun) = (name.text == DEFAULT, true);
-        match *self.is_default {
-            true => all.default.name.at = name.at,
-            false => all.all.push(Definition { name, ..all.default.clone() }),
+        if *self.is_default {
+            all.default.name.at = name.at;
+        } else {
+            all.all.push(Definition { name, ..all.default.clone() });
         }
     }
 
@@ -205,10 +206,11 @@ impl Definer<'_> {
         if let Some(at) = ORDER.iter().position(|(known, _)| *known == word && !known.is_empty()) {
             let here = ORDER[self.section].0;
             let order = "general, hd=, rg=, then sd=, wd= or fsd=, fwd=, then rd=";
-            return match at < self.section {
-                true => diagnostic
-                    .remedy(format!("{word}= must come before all {here}=; the order is {order}")),
-                false => diagnostic.remedy(format!("the order is {order}")),
+            return if at < self.section {
+                diagnostic
+                    .remedy(format!("{word}= must come before all {here}=; the order is {order}"))
+            } else {
+                diagnostic.remedy(format!("the order is {order}"))
             };
         }
         let owners = owners(word);

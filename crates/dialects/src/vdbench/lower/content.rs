@@ -44,13 +44,12 @@ pub(super) fn content(
     content.duplicate_percent = saved_percent(ratio);
     let sets = dedup.sets.unwrap_or(-SETS_PERCENT);
     let scope = general.in_texts(request.texts);
-    let percent = match sets < 0.0 {
-        true => -sets,
-        false => {
-            let why = "a working set is a share of the lun in candor's content";
-            out.note(&scope, "dedupsets", "a working set of 5 % of the lun", why);
-            SETS_PERCENT
-        }
+    let percent = if sets < 0.0 {
+        -sets
+    } else {
+        let why = "a working set is a share of the lun in candor's content";
+        out.note(&scope, "dedupsets", "a working set of 5 % of the lun", why);
+        SETS_PERCENT
     };
     let shared = dedup.across.unwrap_or(true);
     content.duplicates =
@@ -82,9 +81,10 @@ pub(super) fn joined(general: &Dedup, of_lun: &Dedup) -> Dedup {
         ratio: of_lun.ratio.or(general.ratio),
         unit: of_lun.unit.or(general.unit),
         sets: of_lun.sets.or(general.sets),
-        hot_sets: match of_lun.hot_sets.is_empty() {
-            true => general.hot_sets.clone(),
-            false => of_lun.hot_sets.clone(),
+        hot_sets: if of_lun.hot_sets.is_empty() {
+            general.hot_sets.clone()
+        } else {
+            of_lun.hot_sets.clone()
         },
         flip_flop: match of_lun.flip_flop {
             FlipFlop::No => general.flip_flop,

@@ -244,9 +244,10 @@ impl Trees {
             let mut jobs = Vec::new();
             for (system, shape, seats) in systems {
                 let anchor = system.anchor();
-                let tree = match step.is_of_old_tree() {
-                    true => self.old_tree(&anchor, shape)?,
-                    false => Some(shape.tree()),
+                let tree = if step.is_of_old_tree() {
+                    self.old_tree(&anchor, shape)?
+                } else {
+                    Some(shape.tree())
                 };
                 let Some(tree) = tree else { continue };
                 let flags = flags.or(formatter.open_flags).unwrap_or(system.fsd.open_flags);

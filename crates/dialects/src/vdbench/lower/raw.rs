@@ -226,13 +226,12 @@ impl<'a> OfRun<'a> {
             0 => rd.elapsed_s - ramp_s,
             _ => rd.elapsed_s,
         };
-        let name = match self.run.loops.is_empty() {
-            true => self.run.name.clone(),
-            false => {
-                let loops = self.run.loops_text();
-                let loops = loops.trim_start_matches("For loops: ");
-                format!("{}, {loops}", self.run.name)
-            }
+        let name = if self.run.loops.is_empty() {
+            self.run.name.clone()
+        } else {
+            let loops = self.run.loops_text();
+            let loops = loops.trim_start_matches("For loops: ");
+            format!("{}, {loops}", self.run.name)
         };
         Phase {
             name,
@@ -266,17 +265,19 @@ impl<'a> OfRun<'a> {
         for (index, workload) in workloads.iter().enumerate() {
             let skew = if own(workload).is_some() { 0.0 } else { skews.next().unwrap_or(0.0) };
             let together = self.request.file.general().options.concatenate;
-            let luns: Vec<Vec<&'a Definition<Sd>>> = match together {
-                true => vec![workload.sds.clone()],
-                false => workload.sds.iter().map(|sd| vec![*sd]).collect(),
+            let luns: Vec<Vec<&'a Definition<Sd>>> = if together {
+                vec![workload.sds.clone()]
+            } else {
+                workload.sds.iter().map(|sd| vec![*sd]).collect()
             };
             for sds in &luns {
                 let uses = |host: &&String| workloads::path_of(sds[0], host).is_some();
                 let hosts = workload.hosts.iter().filter(uses);
                 // Sequential work is one stream, which one host has.
-                let hosts: Vec<&String> = match workload.is_sequential() {
-                    true => hosts.take(1).collect(),
-                    false => hosts.collect(),
+                let hosts: Vec<&String> = if workload.is_sequential() {
+                    hosts.take(1).collect()
+                } else {
+                    hosts.collect()
                 };
                 let number = (luns.len() * hosts.len()) as f64;
                 parts.extend(hosts.into_iter().map(|host| Part {
@@ -370,9 +371,10 @@ impl<'a> OfRun<'a> {
         blocks.content = content;
         if part.sds.len() > 1 {
             blocks.rotation = Rotation {
-                order: match workload.is_sequential() {
-                    true => FileOrder::Sequential,
-                    false => FileOrder::ByBytes,
+                order: if workload.is_sequential() {
+                    FileOrder::Sequential
+                } else {
+                    FileOrder::ByBytes
                 },
                 ..Rotation::default()
             };
@@ -404,9 +406,10 @@ impl<'a> OfRun<'a> {
         let of = |limit: Option<f64>, share: f64| {
             let limit = limit.filter(|_| share > 0.0)?;
             // A small number is one of times through the lun.
-            let bytes = match limit <= 100.0 {
-                true => limit * lun_bytes as f64,
-                false => limit * part.share_percent / 100.0,
+            let bytes = if limit <= 100.0 {
+                limit * lun_bytes as f64
+            } else {
+                limit * part.share_percent / 100.0
             };
             Some(bytes / share)
         };

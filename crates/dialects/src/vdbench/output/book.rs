@@ -553,13 +553,10 @@ impl Book {
             return;
         }
         let directory = &self.setup.directory;
-        let line = match self.setup.is_simulation {
-            true => {
-                format!("Vdbench simulation completed successfully. Output directory: {directory}")
-            }
-            false => {
-                format!("Vdbench execution completed successfully. Output directory: {directory}")
-            }
+        let line = if self.setup.is_simulation {
+            format!("Vdbench simulation completed successfully. Output directory: {directory}")
+        } else {
+            format!("Vdbench execution completed successfully. Output directory: {directory}")
         };
         self.say(now, &line);
         self.write("summary", now, &line);

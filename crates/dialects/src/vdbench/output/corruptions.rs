@@ -120,9 +120,10 @@ fn data_block(blocks: &[Mismatch], context: &Context<'_>) -> Vec<String> {
         ),
         String::new(),
         format!("Data block has {all} key block(s) of {key_bytes} bytes each."),
-        match bad == all {
-            true => "All key blocks are corrupted.".to_owned(),
-            false => format!("{bad} of {all} key blocks are corrupted."),
+        if bad == all {
+            "All key blocks are corrupted.".to_owned()
+        } else {
+            format!("{bad} of {all} key blocks are corrupted.")
         },
     ];
     for block in blocks {

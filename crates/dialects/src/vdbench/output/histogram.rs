@@ -83,10 +83,7 @@ fn table(title: &str, of: &str, counts: Option<&Counts>, buckets: &Buckets) -> S
     for (nth, (end, number)) in ends.iter().zip(&per_bucket).enumerate() {
         so_far += number;
         let is_last = nth + 1 == ends.len();
-        let high = match is_last {
-            true => "max".to_owned(),
-            false => format!("{:.3}", *end as f64 / 1e6),
-        };
+        let high = if is_last { "max".to_owned() } else { format!("{:.3}", *end as f64 / 1e6) };
         if shown.contains(&nth) {
             let share = *number as f64 / all;
             text += &format!(

@@ -75,9 +75,10 @@ pub fn parse_flat(text: &str, request: &Request) -> Result<String, String> {
         cells.collect::<Vec<_>>().join(",") + "\n"
     };
     // The names stand as they were asked for.
-    let mut csv = match request.columns.is_empty() {
-        true => line(&table.columns),
-        false => request.columns.join(",") + "\n",
+    let mut csv = if request.columns.is_empty() {
+        line(&table.columns)
+    } else {
+        request.columns.join(",") + "\n"
     };
     let mut rows = 0;
     for row in &table.rows {
@@ -115,9 +116,8 @@ pub fn compare(old: &str, new: &str) -> Result<String, String> {
         "{:<24} {:>12} {:>12} {:>8} {:>10} {:>10} {:>8}\n",
         "Run", "old rate", "new rate", "delta", "old resp", "new resp", "delta"
     );
-    let delta = |old: f64, new: f64| match old > 0.0 {
-        true => format!("{:+.1}%", 100.0 * (new - old) / old),
-        false => "n/a".to_owned(),
+    let delta = |old: f64, new: f64| {
+        if old > 0.0 { format!("{:+.1}%", 100.0 * (new - old) / old) } else { "n/a".to_owned() }
     };
     let mut left: Vec<_> = new.iter().collect();
     for (name, old_rate, old_resp) in &old {

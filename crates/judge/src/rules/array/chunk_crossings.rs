@@ -36,9 +36,10 @@ fn after(observed: &Observed) -> Outcome {
     let size = ratio(app.bytes, app.ops);
     let found = striped.filter_map(|array| {
         let chunk = observed.chunk(array)?.value as f64;
-        match size > chunk {
-            true => cut(observed, array, size, chunk),
-            false => alone(observed, array, size, chunk),
+        if size > chunk {
+            cut(observed, array, size, chunk)
+        } else {
+            alone(observed, array, size, chunk)
         }
     });
     found.collect::<Vec<_>>().into()

@@ -38,9 +38,10 @@ fn after(observed: &Observed) -> Outcome {
     let queue = ratio(leaf.weighted_ms / 1e3, observed.window_s());
     let occupancy = observed.occupancy();
     let slack = occupancy > 0.0 && queue < DEVICE_FULL.value * occupancy;
-    match cpus > CRYPT_CPU.value && slack && observed.all_direct() {
-        true => Outcome::one(finding(crypt, cpus, queue, occupancy)),
-        false => Outcome::Nothing,
+    if cpus > CRYPT_CPU.value && slack && observed.all_direct() {
+        Outcome::one(finding(crypt, cpus, queue, occupancy))
+    } else {
+        Outcome::Nothing
     }
 }
 

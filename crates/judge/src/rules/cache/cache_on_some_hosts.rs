@@ -31,9 +31,10 @@ pub const RULE: Rule = Rule {
 
 fn after(observed: &Observed) -> Outcome {
     let cached = cached(observed);
-    match cached.is_empty() || observed.wants_cache() {
-        true => Outcome::Nothing,
-        false => Outcome::one(finding(observed, &cached)),
+    if cached.is_empty() || observed.wants_cache() {
+        Outcome::Nothing
+    } else {
+        Outcome::one(finding(observed, &cached))
     }
 }
 

@@ -287,21 +287,16 @@ fn missed(observed: &Observed, on: &Loop, below: &Below) -> Option<Finding> {
             (MeasuredInstead::LoopPageCache, Limit::LoopPageCache),
         ),
     };
-    let severity = match below.share >= LOOP_NEARLY.value {
-        true => Severity::Caution,
-        false => Severity::Wrong,
-    };
-    let sentence = match below.is_cached && !below.is_empty() {
-        true => {
-            format!("All of {file} was in the page cache: memory answered the reads of {name}.")
-        }
-        false => format!("{moved}: {why}."),
+    let severity =
+        if below.share >= LOOP_NEARLY.value { Severity::Caution } else { Severity::Wrong };
+    let sentence = if below.is_cached && !below.is_empty() {
+        format!("All of {file} was in the page cache: memory answered the reads of {name}.")
+    } else {
+        format!("{moved}: {why}.")
     };
     let draft = draft(on.device, on.backing, severity, sentence);
-    let draft = match on.direct && !below.is_empty() {
-        true => draft.confidence(Confidence::Likely),
-        false => draft,
-    };
+    let draft =
+        if on.direct && !below.is_empty() { draft.confidence(Confidence::Likely) } else { draft };
     let draft = match below.is_empty() || on.direct {
         _ if is_compressed => {
             draft.advice("Put the backing file on a filesystem that stores it as it is.", None)

@@ -82,11 +82,10 @@ fn finding(point: &str, app: f64, server: f64) -> Finding {
         .evidence("read by applications", Quantity::bytes(app), "/proc/self/mountstats")
         .evidence("read from the server", Quantity::bytes(server), "/proc/self/mountstats")
         .advice("Read directly, read data that another host wrote, or remount.", None);
-    match memory {
-        true => {
-            draft.measures(MeasuredInstead::NfsClientCache).limits(Limit::NfsClientCache).done()
-        }
-        false => draft.done(),
+    if memory {
+        draft.measures(MeasuredInstead::NfsClientCache).limits(Limit::NfsClientCache).done()
+    } else {
+        draft.done()
     }
 }
 

@@ -79,9 +79,10 @@ fn after(observed: &Observed) -> Outcome {
         Verdict::Decides => Severity::Wrong,
     };
     let mixed = if share < HOLES_MOST.value { "a mix of memory and" } else { "not the speed of" };
-    let are = match is_punched {
-        true => "were holes at the end, made by another process during the phase",
-        false => "are holes",
+    let are = if is_punched {
+        "were holes at the end, made by another process during the phase"
+    } else {
+        "are holes"
     };
     let sentence = format!(
         "{} of the data set {are}; reads of holes need no disk, so {} is {mixed} {}.",
@@ -98,9 +99,10 @@ fn finding(
     (share, holes): (f64, f64),
     exact: bool,
 ) -> Finding {
-    let (confidence, from) = match exact {
-        true => (Confidence::Certain, "FIEMAP"),
-        false => (Confidence::Possible, "stat: st_blocks"),
+    let (confidence, from) = if exact {
+        (Confidence::Certain, "FIEMAP")
+    } else {
+        (Confidence::Possible, "stat: st_blocks")
     };
     let draft = FindingBuilder::new("A8", severity, sentence)
         .confidence(confidence)

@@ -39,9 +39,10 @@ fn after(observed: &Observed) -> Outcome {
     if reasons.is_empty() {
         return Outcome::Nothing;
     }
-    let rate = match observed.ran.is_empty() {
-        true => "The number".into(),
-        false => fmt::rate(observed.bytes_per_s(observed.main_op())),
+    let rate = if observed.ran.is_empty() {
+        "The number".into()
+    } else {
+        fmt::rate(observed.bytes_per_s(observed.main_op()))
     };
     let sentence = format!(
         "The target is memory: {}. {rate} is the speed of this host's memory and processor.",

@@ -248,9 +248,10 @@ fn never_arrived(
     let compressed = if compresses { "compressed, or " } else { "" };
     let end = observed.host.after_flush.as_ref().and_then(dirty_of_files).unwrap_or(0.0);
     let still_dirty = end > DIRTY_LEFT.value * progress.written;
-    let rest = match still_dirty {
-        true => format!("{} are still dirty in memory", fmt::size(end)),
-        false => format!("the rest was {compressed}overwritten in memory"),
+    let rest = if still_dirty {
+        format!("{} are still dirty in memory", fmt::size(end))
+    } else {
+        format!("the rest was {compressed}overwritten in memory")
     };
     let sentence = format!(
         "{} of the bytes written ever reached {}, final flush included: {}; {rest}, and {} is the \
@@ -261,12 +262,11 @@ fn never_arrived(
         memory_rate(observed)
     );
     let command = writers.first().and_then(|ran| Command::of(observed.plan, &ran.planned));
-    let advice = match still_dirty {
-        true => {
-            "The flush wrote nothing: find the library, the mount option (volatile) or the layer \
+    let advice = if still_dirty {
+        "The flush wrote nothing: find the library, the mount option (volatile) or the layer \
              that swallows it, or write directly."
-        }
-        false => "Write each place once, on a file larger than memory, or write directly.",
+    } else {
+        "Write each place once, on a file larger than memory, or write directly."
     };
     draft(observed, progress, Severity::Wrong, sentence)
         .measures(MeasuredInstead::PageCacheWrites)
@@ -297,15 +297,16 @@ fn no_flush(observed: &Observed, progress: &WriteProgress, writers: &[Ran]) -> F
     let in_tree: Vec<_> =
         small_files(observed).iter().flat_map(|names| names.synced(observed)).collect();
     let flushes = !in_tree.is_empty() || observed.host.after.cache.is_some_and(once);
-    let (advice, command) = match flushes {
-        true => (
+    let (advice, command) = if flushes {
+        (
             "Flush at the end, which also reports the rate to the device, or write directly.",
             command.map(Command::fsync_end),
-        ),
-        false => (
+        )
+    } else {
+        (
             "Write directly; or write each offset once, and flush at the end.",
             command.map(|command| command.direct(observed)),
-        ),
+        )
     };
     draft(observed, progress, Severity::Wrong, sentence)
         .measures(MeasuredInstead::PageCacheWrites)

@@ -96,10 +96,7 @@ fn in_part(observed: &Observed, span: &Span, ceiling: &Ceiling) -> Finding {
         .evidence("limit", cap, ceiling.arithmetic.clone())
         .evidence("used in this period", Quantity::share(ceiling.used.unwrap_or(0.0)), "candor")
         .advice("Keep the limit constant during the run, or report both rates.", None);
-    match span.share(observed) >= PART_MOST.value {
-        true => draft.limits(limit).done(),
-        false => draft.done(),
-    }
+    if span.share(observed) >= PART_MOST.value { draft.limits(limit).done() } else { draft.done() }
 }
 
 fn cap(ceiling: &Ceiling) -> Quantity {
@@ -133,10 +130,7 @@ fn cpu_quota(observed: &Observed) -> Option<Finding> {
         .evidence("CPUs' worth of time", Quantity::ratio(cpus), quota.from.as_str())
         .evidence("throttled time, on all CPUs", Quantity::ns(held_ns), "cpu.stat")
         .advice("Raise or remove the quota, or report the result as the container's rate.", None);
-    let draft = match observed.device_fed() {
-        true => draft,
-        false => draft.limits(Limit::CpuQuota { cpus }),
-    };
+    let draft = if observed.device_fed() { draft } else { draft.limits(Limit::CpuQuota { cpus }) };
     (share >= CPU_THROTTLED.value && periods > 0).then(|| draft.done())
 }
 
@@ -150,12 +144,13 @@ fn finding(observed: &Observed, bound: &Bound, twice: f64) -> Finding {
         let requested = observed.concurrency();
         format!("; the device had {} of {} in flight", fmt::number(queue), fmt::count(requested))
     });
-    let charged = match twice > 0.0 {
-        true => format!(
+    let charged = if twice > 0.0 {
+        format!(
             ", and the kernel charges operations of io_uring threads twice ({} of the bytes)",
             fmt::percent(twice)
-        ),
-        false => String::new(),
+        )
+    } else {
+        String::new()
     };
     let sentence = format!("The control group of this process is capped at {cap}{charged}{rest}.");
     FindingBuilder::new("F4", Severity::Caution, sentence)

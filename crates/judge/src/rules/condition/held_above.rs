@@ -34,9 +34,10 @@ fn after(observed: &Observed) -> Outcome {
     let longest_ns = all_operations.filter_map(|stats| stats.latency.as_ref()).map(|l| l.max_ns);
     let longest_ns = longest_ns.max().unwrap_or(0);
     let idle_ns = longest_idle_ns(observed);
-    match idle_ns as f64 >= HELD_S.value * 1e9 && longest_ns >= idle_ns {
-        true => Outcome::one(finding(observed, idle_ns, longest_ns)),
-        false => Outcome::Nothing,
+    if idle_ns as f64 >= HELD_S.value * 1e9 && longest_ns >= idle_ns {
+        Outcome::one(finding(observed, idle_ns, longest_ns))
+    } else {
+        Outcome::Nothing
     }
 }
 

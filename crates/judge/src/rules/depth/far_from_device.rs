@@ -42,9 +42,10 @@ fn after(observed: &Observed) -> Outcome {
     let workers = observed.ran.iter().flat_map(|ran| &ran.measured.per_worker);
     let at: Vec<i32> = workers.filter_map(|worker| node_of(observed, worker.cpu?)).collect();
     let far = at.iter().filter(|node| **node != home).count();
-    match ratio(far as f64, at.len() as f64) > FAR.value {
-        true => Outcome::one(finding(observed, home, far, at.len())),
-        false => Outcome::Nothing,
+    if ratio(far as f64, at.len() as f64) > FAR.value {
+        Outcome::one(finding(observed, home, far, at.len()))
+    } else {
+        Outcome::Nothing
     }
 }
 

@@ -95,10 +95,7 @@ fn finding(observed: &Observed, sentence: String, limit: Limit, share: Share) ->
     // CPUs that are busy slow down who waits for them.
     let waited = observed.waited_for_cpu().is_none_or(|waited| waited >= RUN_WAIT_MOST.value);
     let by_others = matches!(limit, Limit::HostCpus { .. }) && !waited;
-    match observed.device_fed() || by_others {
-        true => draft.done(),
-        false => draft.limits(limit).done(),
-    }
+    if observed.device_fed() || by_others { draft.done() } else { draft.limits(limit).done() }
 }
 
 #[cfg(test)]

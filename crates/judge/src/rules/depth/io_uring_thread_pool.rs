@@ -46,9 +46,10 @@ fn after(observed: &Observed) -> Outcome {
         return Outcome::lacks("the bytes that io_uring's threads moved (/proc/self/task/*/io)");
     };
     let flushes = flushes(observed);
-    match share.max(flushes) >= PUNTED.value {
-        true => Outcome::one(finding(most, share, flushes)),
-        false => Outcome::Nothing,
+    if share.max(flushes) >= PUNTED.value {
+        Outcome::one(finding(most, share, flushes))
+    } else {
+        Outcome::Nothing
     }
 }
 
@@ -74,17 +75,19 @@ fn flushes(observed: &Observed) -> f64 {
 
 fn finding(most: u32, share: f64, flushes: f64) -> Finding {
     let threads = fmt::plural(f64::from(most), "thread", "threads");
-    let what = match share >= PUNTED.value {
-        true => format!("{} of the bytes", fmt::percent(share)),
-        false => format!("the flushes, {} of the operations,", fmt::percent(flushes)),
+    let what = if share >= PUNTED.value {
+        format!("{} of the bytes", fmt::percent(share))
+    } else {
+        format!("the flushes, {} of the operations,", fmt::percent(flushes))
     };
     let sentence = format!(
         "io_uring passed {what} to {threads} of the kernel: this work ran as a thread pool."
     );
     // A flush moves no bytes, and the kernel charges those of a buffered write to its writer.
-    let evidence = match share >= PUNTED.value {
-        true => ("share of bytes moved by threads", share, "/proc/self/task/*/io"),
-        false => ("share of flushes in all operations", flushes, "candor"),
+    let evidence = if share >= PUNTED.value {
+        ("share of bytes moved by threads", share, "/proc/self/task/*/io")
+    } else {
+        ("share of flushes in all operations", flushes, "candor")
     };
     let (quantity, part, from) = evidence;
     FindingBuilder::new("B3", Severity::Explains, sentence)

@@ -62,17 +62,16 @@ fn finding(observed: &Observed, bound: &Bound, used: f64) -> Finding {
     let (rate, copied) = (fmt::rate(used * most), fmt::rate_decimal(most));
     // What went faster than memory was held by caches, and memory did not hold it up.
     let beaten = used > CEILING_OVER.value;
-    let sentence = match beaten {
-        false => {
-            format!(
-                "{rate} is {} of the rate at which {moves} ({copied}): {because}.",
-                fmt::percent(used)
-            )
-        }
-        true => format!(
+    let sentence = if beaten {
+        format!(
             "{rate} is more than {moves} ({copied}): the processor's caches held some data, such \
              as the buffers of the workers."
-        ),
+        )
+    } else {
+        format!(
+            "{rate} is {} of the rate at which {moves} ({copied}): {because}.",
+            fmt::percent(used)
+        )
     };
     let draft = FindingBuilder::new("B15", Severity::Explains, sentence)
         .confidence(Confidence::Likely)

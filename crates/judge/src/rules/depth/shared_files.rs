@@ -117,9 +117,10 @@ fn finding(ran: &Ran, rates: &Rates) -> Finding {
         fmt::iops(rates.shared),
         fmt::iops(rates.own),
     );
-    let (shared, own) = match rates.here {
-        true => ("candor", rates.other.as_str()),
-        false => (rates.other.as_str(), "candor"),
+    let (shared, own) = if rates.here {
+        ("candor", rates.other.as_str())
+    } else {
+        (rates.other.as_str(), "candor")
     };
     let draft = FindingBuilder::new("B19", Severity::Explains, sentence)
         .job(&ran.job.name)

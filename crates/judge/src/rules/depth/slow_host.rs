@@ -79,14 +79,11 @@ fn rate(on: &OnHost, moves: bool) -> f64 {
 
 fn finding(observed: &Observed, slow: &Slow) -> Finding {
     let moves = observed.hosts.iter().any(|on| bytes(on) > 0.0);
-    let text = |rate: f64| match moves {
-        true => fmt::rate(rate),
-        false => format!("{} operations/s", fmt::count(rate)),
+    let text = |rate: f64| {
+        if moves { fmt::rate(rate) } else { format!("{} operations/s", fmt::count(rate)) }
     };
-    let quantity = |rate: f64| match moves {
-        true => Quantity::bytes_per_s(rate),
-        false => Quantity::count(rate),
-    };
+    let quantity =
+        |rate: f64| if moves { Quantity::bytes_per_s(rate) } else { Quantity::count(rate) };
     let others = match observed.hosts.len() - 1 {
         1 => "the rate of the other host".to_owned(),
         others => format!("the median of the other {others} hosts"),

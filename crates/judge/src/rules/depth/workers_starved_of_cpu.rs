@@ -33,9 +33,10 @@ pub const RULE: Rule = Rule {
 
 fn after(observed: &Observed) -> Outcome {
     let Some(share) = observed.waited_for_cpu() else {
-        return match observed.ran.is_empty() {
-            true => Outcome::Nothing,
-            false => Outcome::lacks("the time workers waited for a CPU (schedstat)"),
+        return if observed.ran.is_empty() {
+            Outcome::Nothing
+        } else {
+            Outcome::lacks("the time workers waited for a CPU (schedstat)")
         };
     };
     if share <= RUN_WAIT.value { Outcome::Nothing } else { Outcome::one(finding(observed, share)) }
@@ -71,10 +72,8 @@ fn finding(observed: &Observed, share: f64) -> Finding {
         .evidence_if(own)
         .advice(advice, command);
     // Threads of the kernel that serve the device wait as well, and nothing counts them.
-    let draft = match follow_ups::no_cpu_was_free(observed) {
-        true => draft,
-        false => draft.lost_at_most(share),
-    };
+    let draft =
+        if follow_ups::no_cpu_was_free(observed) { draft } else { draft.lost_at_most(share) };
     // A wait of half of the time at most doubles the rate; what holds the other half is the limit.
     let is_limit = share >= RUN_WAIT_MOST.value && !observed.device_fed();
     let limit = Limit::CpuStarvation { untried: more_load::is_untried(observed) };

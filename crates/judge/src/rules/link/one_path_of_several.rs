@@ -80,9 +80,10 @@ fn finding(device: &DeviceFacts, paths: &[&DeviceFacts], moved: &[f64]) -> Optio
     let why = policy.map_or(String::new(), |policy| format!(" (iopolicy = {})", policy.value));
     // Where the paths of an array do not say so, it may want the others to be left alone.
     let says = |path: &&DeviceFacts| path.scsi.as_ref().is_some_and(|scsi| scsi.access.is_some());
-    let (which, sure) = match paths.iter().all(|path| path.nvme.is_some() || says(path)) {
-        true => ("working paths", Confidence::Certain),
-        false => ("paths, of which the others may be for failover only", Confidence::Possible),
+    let (which, sure) = if paths.iter().all(|path| path.nvme.is_some() || says(path)) {
+        ("working paths", Confidence::Certain)
+    } else {
+        ("paths, of which the others may be for failover only", Confidence::Possible)
     };
     let sentence = format!(
         "{} of the bytes of {} used path {}, one of {} {which}{why}.",

@@ -39,9 +39,10 @@ fn after(observed: &Observed) -> Outcome {
 
 fn finding(full: &Full) -> Finding {
     let link = full.hop.link;
-    let best = match link.is_reduced() {
-        true => full.possible().to_owned(),
-        false => "6.0 Gbps, the SATA maximum".into(),
+    let best = if link.is_reduced() {
+        full.possible().to_owned()
+    } else {
+        "6.0 Gbps, the SATA maximum".into()
     };
     let sentence = format!(
         "The SATA link of {} negotiated {} = {}, of {best}; {}. The link is the limit, not the \

@@ -38,9 +38,10 @@ fn after(observed: &Observed) -> Outcome {
     let found: Vec<Finding> =
         [starts(observed, &moments), ends(observed, &moments)].into_iter().flatten().collect();
     let doubt = moments.iter().map(|moment| moment.error_ns).fold(0.0, f64::max);
-    match found.is_empty() && 2.0 * doubt > STARTS_APART.value * observed.elapsed_s() * 1e9 {
-        true => Outcome::lacks("the hosts' clocks to within 1 % of the time of the phase"),
-        false => found.into(),
+    if found.is_empty() && 2.0 * doubt > STARTS_APART.value * observed.elapsed_s() * 1e9 {
+        Outcome::lacks("the hosts' clocks to within 1 % of the time of the phase")
+    } else {
+        found.into()
     }
 }
 

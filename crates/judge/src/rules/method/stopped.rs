@@ -40,10 +40,7 @@ fn after(observed: &Observed) -> Outcome {
 fn finding(measured: &Measurement, stopped: Stopped) -> Finding {
     let wall_ns = measured.elapsed_ns.saturating_add(stopped.ns);
     let share = ratio(stopped.ns as f64, wall_ns as f64);
-    let severity = match share >= STOPPED.value {
-        true => Severity::Wrong,
-        false => Severity::Caution,
-    };
+    let severity = if share >= STOPPED.value { Severity::Wrong } else { Severity::Caution };
     let cause = match stopped.by {
         StoppedBy::Signal => "a signal (Ctrl-Z or SIGSTOP)",
         StoppedBy::Suspend => "a suspended machine",

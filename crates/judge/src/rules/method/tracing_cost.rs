@@ -35,9 +35,10 @@ fn after(observed: &Observed) -> Outcome {
     let Some(trace) = &observed.host.requests else { return Outcome::Nothing };
     let took_ns = trace.cost.events_ns as f64 + trace.cost.thread_ns as f64;
     let share = ratio(took_ns, workers_ns(observed));
-    match share < OBSERVED.value || observed.elapsed_s() < OBSERVED_S.value {
-        true => Outcome::Nothing,
-        false => Outcome::one(finding(observed, trace, share)),
+    if share < OBSERVED.value || observed.elapsed_s() < OBSERVED_S.value {
+        Outcome::Nothing
+    } else {
+        Outcome::one(finding(observed, trace, share))
     }
 }
 

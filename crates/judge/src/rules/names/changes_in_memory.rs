@@ -126,16 +126,17 @@ fn both_rates(of: &Changes, seconds: f64) -> Finding {
 fn partly(observed: &Observed, of: &Changes) -> Finding {
     let (seconds, every) = (observed.elapsed_s(), journal_s(observed));
     let wrote = format!("{} wrote {} during the phase", of.seen.by, fmt::size(of.seen.bytes));
-    let (severity, sentence) = match seconds >= JOURNALS.value * every {
-        true => (
+    let (severity, sentence) = if seconds >= JOURNALS.value * every {
+        (
             Severity::Caution,
             format!(
                 "{wrote}; the names of the last {} s may have been in memory only when the clock \
                  stopped.",
                 fmt::number(every)
             ),
-        ),
-        false => (
+        )
+    } else {
+        (
             Severity::Unverified,
             format!(
                 "{wrote}, but the number of written names out of {} changed names is unknown: the \
@@ -144,7 +145,7 @@ fn partly(observed: &Observed, of: &Changes) -> Finding {
                 fmt::number(every),
                 fmt::time(seconds * 1e9)
             ),
-        ),
+        )
     };
     draft(of, severity, sentence)
         .advice("Sync the filesystem at the end, or run for many journal intervals.", None)

@@ -45,9 +45,10 @@ fn after(observed: &Observed) -> Outcome {
         return Outcome::lacks("the number of inodes in use on the filesystem");
     };
     let left = deleted - (before - after);
-    match ratio(left, deleted) > DELETES_LEFT.value && left >= 1.0 {
-        true => Outcome::one(finding(&on_names[0], (left.min(deleted), deleted))),
-        false => Outcome::Nothing,
+    if ratio(left, deleted) > DELETES_LEFT.value && left >= 1.0 {
+        Outcome::one(finding(&on_names[0], (left.min(deleted), deleted)))
+    } else {
+        Outcome::Nothing
     }
 }
 

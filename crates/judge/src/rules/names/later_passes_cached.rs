@@ -126,9 +126,10 @@ fn within_phase(observed: &Observed, passes: &Passes) -> Finding {
     );
     let in_order = observed.ran.iter().all(|ran| !ran.blocks.access.is_random());
     let command = command(observed);
-    let (advice, command) = match in_order {
-        true => ("drop the pages before each pass", command.map(Command::invalidate)),
-        false => ("read directly", command.map(|command| command.direct(observed))),
+    let (advice, command) = if in_order {
+        ("drop the pages before each pass", command.map(Command::invalidate))
+    } else {
+        ("read directly", command.map(|command| command.direct(observed)))
     };
     draft(sentence)
         .advice(format!("{LARGE}, or {advice}."), command)

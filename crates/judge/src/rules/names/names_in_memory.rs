@@ -92,9 +92,10 @@ fn were_kept(observed: &Observed, names: &EntryJob, unique: f64) -> bool {
 fn from_memory(observed: &Observed, names: &EntryJob, unique: f64, seen: &Passed) -> Finding {
     let step = names.step.name();
     let (measures, who) = answered(observed, names, unique);
-    let things = match names.entries.is_of_directories() {
-        true => ("directory", "directories"),
-        false => ("name", "names"),
+    let things = if names.entries.is_of_directories() {
+        ("directory", "directories")
+    } else {
+        ("name", "names")
     };
     let read = match seen.bytes {
         bytes if bytes > 0.0 => fmt::size(bytes),

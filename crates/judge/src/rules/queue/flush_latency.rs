@@ -150,9 +150,10 @@ fn finding(observed: &Observed, writers: &[Ran], flushes: &Flushes, writes: f64)
         format!("One write in {} {verb}", fmt::number(1.0 / per_write))
     };
     let mean = fmt::time(flushes.mean_ns);
-    let share = match is_queued {
-        true => format!("{} of the queue", fmt::percent(flushes.share)),
-        false => format!("{} of the workers' time", fmt::percent(flushes.share)),
+    let share = if is_queued {
+        format!("{} of the queue", fmt::percent(flushes.share))
+    } else {
+        format!("{} of the workers' time", fmt::percent(flushes.share))
     };
     let [one, many] = &flushes.named;
     let sentence = match flushes.wait {

@@ -48,9 +48,10 @@ fn after(observed: &Observed) -> Outcome {
         Some(ns) => (1.0 - ratio(ns, mean_ns), "requests that candor issued, by the block tracer"),
         None => (1.0 - ratio(seen, observed.occupancy()), &*stat_of(observed)),
     };
-    match share > SOFTWARE_SHARE.value {
-        true => Outcome::one(finding(share, mean_ns, from)),
-        false => Outcome::Nothing,
+    if share > SOFTWARE_SHARE.value {
+        Outcome::one(finding(share, mean_ns, from))
+    } else {
+        Outcome::Nothing
     }
 }
 

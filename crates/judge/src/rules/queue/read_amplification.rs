@@ -45,9 +45,10 @@ fn after(observed: &Observed) -> Outcome {
     let fetched = charged.min(top.read.bytes);
     let more = fetched - read - ahead(observed);
     let factor = ratio(fetched, read);
-    match factor > AMPLIFIED.value && more >= FETCHED_MORE.value {
-        true => Outcome::one(finding(observed, fetched, read)),
-        false => Outcome::Nothing,
+    if factor > AMPLIFIED.value && more >= FETCHED_MORE.value {
+        Outcome::one(finding(observed, fetched, read))
+    } else {
+        Outcome::Nothing
     }
 }
 

@@ -40,9 +40,10 @@ fn after(observed: &Observed) -> Outcome {
     let piece = ratio(top.read.bytes, top.read.requests);
     let factor = ratio(piece, operation);
     let differs = factor >= SPLIT.value || factor <= 1.0 / SPLIT.value;
-    match piece > 0.0 && differs {
-        true => Outcome::one(finding(observed, operation, piece)),
-        false => Outcome::Nothing,
+    if piece > 0.0 && differs {
+        Outcome::one(finding(observed, operation, piece))
+    } else {
+        Outcome::Nothing
     }
 }
 

@@ -43,9 +43,10 @@ fn after(observed: &Observed) -> Outcome {
     // What was in flight when counting began is the device's, not the application's.
     let written = flow.write.bytes - observed.slack_bytes(Direction::Write);
     let is_amplified = ratio(written, app) > AMPLIFIED.value;
-    match is_amplified && !foreign::may_write(observed) {
-        true => Outcome::one(finding(observed, flow.write.bytes, app)),
-        false => Outcome::Nothing,
+    if is_amplified && !foreign::may_write(observed) {
+        Outcome::one(finding(observed, flow.write.bytes, app))
+    } else {
+        Outcome::Nothing
     }
 }
 

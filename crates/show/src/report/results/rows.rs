@@ -91,9 +91,10 @@ pub(in super::super) struct About {
 impl About {
     fn of(report: &Report, phase: &PhaseRecord, judged: &PhaseJudgement) -> About {
         let [at_most, used] = nearest_ceiling(judged);
-        let mark = match measured(phase) {
-            true => Cell::toned(judged.verdict.name(), words::tone(judged.verdict)),
-            false => Cell::from("-"),
+        let mark = if measured(phase) {
+            Cell::toned(judged.verdict.name(), words::tone(judged.verdict))
+        } else {
+            Cell::from("-")
         };
         About { at_most, used, mark, remark: remark(report, phase, judged) }
     }

@@ -76,9 +76,10 @@ fn fitting(style: &Style, asked: &[f64], rows: &[Row]) -> Vec<Column> {
         }
     };
     let asked: Vec<Column> = asked.iter().map(|p| Column::Percentile(*p)).collect();
-    let (needed, further) = match asked.is_empty() {
-        true => (vec![Column::P50, Column::P99], vec![Column::P99_9, Column::Max, Column::Mean]),
-        false => (asked, vec![Column::Max, Column::Mean]),
+    let (needed, further) = if asked.is_empty() {
+        (vec![Column::P50, Column::P99], vec![Column::P99_9, Column::Max, Column::Mean])
+    } else {
+        (asked, vec![Column::Max, Column::Mean])
     };
     needed.into_iter().for_each(|column| add(column, NAME_COLUMNS_MIN));
     let further = further.into_iter().filter(|column| is_known(rows, *column));

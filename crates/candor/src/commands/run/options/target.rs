@@ -24,9 +24,12 @@ pub const FLAGS: &[Flag<Draft>] = &[
         help: "Bytes used of each file or of the device, or 90% of it or of what is free \
                [default: all]",
         fields: &["target[0].size", "target[0].size_percent"],
-        set: |draft, text| match text.ends_with('%') {
-            true => put_some(&mut draft.target.size_percent, percent(text)),
-            false => put_some(&mut draft.target.size, unit(text)),
+        set: |draft, text| {
+            if text.ends_with('%') {
+                put_some(&mut draft.target.size_percent, percent(text))
+            } else {
+                put_some(&mut draft.target.size, unit(text))
+            }
         },
     },
     Flag {

@@ -17,10 +17,7 @@ pub(in crate::fio::lower) fn lower(
     diagnostics: &mut Diagnostics,
 ) {
     let Some((_, first)) = sections.first() else { return };
-    plan.seed = match repeats(first) {
-        true => first.random.seed,
-        false => host.entropy(),
-    };
+    plan.seed = if repeats(first) { first.random.seed } else { host.entropy() };
     for (_, options) in &sections[1..] {
         let same = repeats(options) == repeats(first)
             && (!repeats(first) || options.random.seed == first.random.seed);

@@ -255,9 +255,10 @@ fn interval(requested: Option<u64>, blocks: &Blocks, format: Format) -> u64 {
     let requested =
         requested.filter(|_| format != Format::Pattern).unwrap_or(least).min(least).max(1);
     let divides = |interval: u64| sizes.iter().all(|size| size.is_multiple_of(interval));
-    match divides(requested) {
-        true => requested,
-        false => sizes.iter().copied().reduce(gcd).unwrap_or(requested),
+    if divides(requested) {
+        requested
+    } else {
+        sizes.iter().copied().reduce(gcd).unwrap_or(requested)
     }
 }
 

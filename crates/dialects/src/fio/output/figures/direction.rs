@@ -72,9 +72,10 @@ impl DirectionFigures {
     }
 
     fn add_counts(&mut self, other: &DirectionFigures) {
-        let (mine, theirs) = match other.by_priority.total {
-            true => (&self.lat, &other.lat),
-            false => (&self.clat, &other.clat),
+        let (mine, theirs) = if other.by_priority.total {
+            (&self.lat, &other.lat)
+        } else {
+            (&self.clat, &other.clat)
         };
         self.by_priority.add(mine, &other.by_priority, theirs);
         self.ops += other.ops;

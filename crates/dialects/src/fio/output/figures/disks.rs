@@ -143,8 +143,5 @@ pub(in crate::fio::output) fn disks_shown(report: &Report, entries: &[Entry]) ->
         let made = WITHOUT_DEVICES.contains(&entry.job.shape.engine.as_str());
         entry.job.reporting.disk_util && !failed && !made
     };
-    match entries.iter().any(uses) {
-        true => disks(report),
-        false => Vec::new(),
-    }
+    if entries.iter().any(uses) { disks(report) } else { Vec::new() }
 }

@@ -77,9 +77,10 @@ impl Spread {
     }
 
     fn middle(&self, bucket: usize) -> u64 {
-        match bucket + 1 == candor_record::histogram::BUCKETS {
-            true => self.max(),
-            false => bucket_middle(bucket),
+        if bucket + 1 == candor_record::histogram::BUCKETS {
+            self.max()
+        } else {
+            bucket_middle(bucket)
         }
     }
 

@@ -61,10 +61,8 @@ impl Steadiness {
             SteadyFigure::Bytes => &all.bytes_per_s,
             SteadyFigure::Latency => &all.latency_ns,
         };
-        let (slope, deviation) = match goal.slope {
-            true => (slope(judged), 0.0),
-            false => (0.0, deviation_max(judged)),
-        };
+        let (slope, deviation) =
+            if goal.slope { (slope(judged), 0.0) } else { (0.0, deviation_max(judged)) };
         let criterion = match (goal.percent, mean(judged)) {
             (false, _) => slope + deviation,
             (true, mean) if mean > 0.0 => (slope + deviation) * 100.0 / mean,

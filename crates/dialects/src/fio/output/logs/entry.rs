@@ -47,9 +47,10 @@ impl Entry {
         if let Some(offset) = self.offset {
             write!(out, ", {offset}")?;
         }
-        match self.full_priority {
-            true => write!(out, ", {:#06x}", self.priority)?,
-            false => write!(out, ", {}", u8::from(self.priority >> 13 == HIGH_PRIORITY))?,
+        if self.full_priority {
+            write!(out, ", {:#06x}", self.priority)?;
+        } else {
+            write!(out, ", {}", u8::from(self.priority >> 13 == HIGH_PRIORITY))?;
         }
         if let Some(issued_ns) = self.issued_ns {
             write!(out, ", {issued_ns}")?;

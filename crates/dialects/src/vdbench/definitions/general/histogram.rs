@@ -59,9 +59,10 @@ pub(super) fn buckets(text: &str) -> Result<Buckets, Refused> {
         let message = format!("`{text}` makes no buckets: 1 to {BUCKETS_MAX}, each above 0");
         return Err(Refused::whole(text, message, "use larger steps"));
     }
-    match found.ends_us.is_empty() {
-        true => Ok(Buckets { suppress: found.suppress, ..Buckets::default() }),
-        false => Ok(found),
+    if found.ends_us.is_empty() {
+        Ok(Buckets { suppress: found.suppress, ..Buckets::default() })
+    } else {
+        Ok(found)
     }
 }
 

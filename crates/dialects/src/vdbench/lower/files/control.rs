@@ -66,10 +66,7 @@ impl Control {
                 control.take(&words).ok_or_else(|| format!("`{line}` is no line of it"))?;
             }
         }
-        match is_checked {
-            true => Ok(control),
-            false => Err("its checksum does not fit".into()),
-        }
+        if is_checked { Ok(control) } else { Err("its checksum does not fit".into()) }
     }
 
     /// Takes the words of a line of the definition.

@@ -38,10 +38,7 @@ impl Group<'_> {
     /// Name of the job.
     pub fn name(&self, systems: &[FileSystem<'_>]) -> String {
         let name = format!("{} {} {}", self.fwd, systems[self.fsd].name, self.operation.word());
-        match self.is_one_of_several {
-            true => format!("{name} from {}", self.seat.label),
-            false => name,
-        }
+        if self.is_one_of_several { format!("{name} from {}", self.seat.label) } else { name }
     }
 }
 
@@ -182,9 +179,10 @@ fn share_the_rest(groups: &mut [Group<'_>]) -> Result<(), String> {
     groups.iter_mut().filter(|group| group.share == 0.0).for_each(|group| group.share = rest);
     let total: f64 = groups.iter().map(|group| group.share).sum();
     let is_whole = (total - 100.0).abs() < 0.0001 && groups.iter().all(|group| group.share > 0.0);
-    match groups.is_empty() || is_whole {
-        true => Ok(()),
-        false => Err(format!("skew= of all workloads must be 100 together, not {given}")),
+    if groups.is_empty() || is_whole {
+        Ok(())
+    } else {
+        Err(format!("skew= of all workloads must be 100 together, not {given}"))
     }
 }
 

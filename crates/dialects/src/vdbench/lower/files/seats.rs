@@ -64,13 +64,14 @@ impl Seats {
             wanted.is_empty() || wanted.iter().any(|name| matches(name, &seat.label))
         };
         let found: Vec<Seat> = self.0.iter().filter(fits).cloned().collect();
-        match found.is_empty() {
-            true => Err(format!(
+        if found.is_empty() {
+            Err(format!(
                 "fwd={} runs on host {}, which is not defined; define it with hd=",
                 workload.name,
                 wanted.join(", ")
-            )),
-            false => Ok(found),
+            ))
+        } else {
+            Ok(found)
         }
     }
 }

@@ -25,18 +25,16 @@ impl Part {
     /// A range of a lun of `bytes`, of which those below `first` are not touched.
     pub(super) fn of(range: Option<LunRange>, bytes: u64, first: u64, unit: u64) -> Part {
         let down = |at: u64| at / unit.max(1) * unit.max(1);
-        let at = |bound: f64| match bound <= 100.0 {
-            true => (bytes as f64 * bound / 100.0) as u64,
-            false => bound as u64,
+        let at = |bound: f64| {
+            if bound <= 100.0 { (bytes as f64 * bound / 100.0) as u64 } else { bound as u64 }
         };
         let Some(range) = range else { return Part { low: first, high: bytes } };
         let wraps = range.high > 100.0 && range.high <= PERCENT_MAX && range.low <= 100.0;
-        let high = match wraps {
-            true => {
-                let over = bytes as f64 * (range.high - 100.0) / 100.0;
-                bytes.saturating_add(over as u64)
-            }
-            false => at(range.high).min(bytes),
+        let high = if wraps {
+            let over = bytes as f64 * (range.high - 100.0) / 100.0;
+            bytes.saturating_add(over as u64)
+        } else {
+            at(range.high).min(bytes)
         };
         Part { low: down(at(range.low)).max(first), high: down(high) }
     }
@@ -48,10 +46,7 @@ impl Part {
 
     /// As a range of the plan; one that wraps is the whole lun, of which zones leave a part out.
     pub(super) fn range(&self, bytes: u64, first: u64, offset: u64) -> Range {
-        let (low, high) = match self.high > bytes {
-            true => (first, bytes),
-            false => (self.low, self.high),
-        };
+        let (low, high) = if self.high > bytes { (first, bytes) } else { (self.low, self.high) };
         let start = low.saturating_add(offset);
         Range {
             start: Extent::Bytes(Bytes(start)),
