@@ -153,13 +153,18 @@ fn build_all(root: &Path, remaps: &[Remap]) -> Option<Vec<(Target, PathBuf)>> {
 fn build(root: &Path, remaps: &[Remap], target: Option<Target>) -> Option<PathBuf> {
     let flags = |option: &str| remaps.iter().map(|remap| flag(option, remap)).collect::<Vec<_>>();
     let hardening = "-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2";
+    let mut rustflags = flags("--remap-path-prefix");
     let mut cargo = cargo_command(root);
     let folder = match target {
         Some(target) => {
             let triple = target.triple();
             let suffix = match target.libc {
                 Libc::Glibc => format!(".{GLIBC_MAX}"),
-                Libc::Musl => String::new(),
+                Libc::Musl => {
+                    // zig does not know rustc's `-static-pie`.
+                    rustflags.push("-Clink-arg=-pie".to_owned());
+                    String::new()
+                }
             };
             cargo.args(["zigbuild", "--target", &format!("{triple}{suffix}")]);
             format!("target/{triple}/dist")
@@ -171,7 +176,7 @@ fn build(root: &Path, remaps: &[Remap], target: Option<Target>) -> Option<PathBu
     };
     cargo.args(["--profile", "dist", "--locked", "-p", "candor"]);
     cargo.env("CANDOR_LICENSES", licenses(root)?);
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags("--remap-path-prefix").join(SEPARATOR));
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", rustflags.join(SEPARATOR));
     cargo.env("CFLAGS", format!("{hardening} {}", flags("-ffile-prefix-map").join(" ")));
     let success = cargo.status().is_ok_and(|status| status.success());
     success.then(|| root.join(folder).join("candor"))
