@@ -384,10 +384,11 @@ impl TreePart<'_> {
             first_directory: self.tree.directories() - self.tree.item_directories(),
             items: self.tree.items.max(1),
             across: if self.tree.items_across { self.tree.item_directories().max(1) } else { 0 },
-            tree: match self.tree.per_rank {
+            tree: if self.tree.per_rank {
                 // Neither is as large as the other's modulus leaves room for: no sum overflows.
-                true => (self.rank + self.tree.tree_shift % self.ranks) % self.ranks,
-                false => 0,
+                (self.rank + self.tree.tree_shift % self.ranks) % self.ranks
+            } else {
+                0
             },
             rank: if self.tree.has_own_items() { self.rank } else { 0 },
         }

@@ -176,12 +176,11 @@ fn plan(options: &Options) -> CopyPlan {
 
 fn amount(distance: Distance, block: usize) -> Amount {
     let block = block as u64;
-    match distance.in_bytes {
+    if distance.in_bytes {
         // The rest is less than a block, which fits memory.
-        true => {
-            Amount { blocks: distance.number / block, bytes: (distance.number % block) as usize }
-        }
-        false => Amount { blocks: distance.number, bytes: 0 },
+        Amount { blocks: distance.number / block, bytes: (distance.number % block) as usize }
+    } else {
+        Amount { blocks: distance.number, bytes: 0 }
     }
 }
 

@@ -54,13 +54,12 @@ pub fn yes(text: &str) -> Result<bool, Refused> {
 pub fn whole(text: &str, unit: Unit, [min, max]: [u64; 2]) -> Result<u64, Refused> {
     let value = number(text, unit)?;
     let fits = value.is_finite() && value >= min as f64 && value <= max as f64;
-    match fits {
+    if fits {
         // The bounds keep it within 64 bits.
-        true => Ok(value as u64),
-        false => {
-            let remedy = format!("give {min} to {max}");
-            Err(Refused::whole(text, format!("{text} is out of range"), remedy))
-        }
+        Ok(value as u64)
+    } else {
+        let remedy = format!("give {min} to {max}");
+        Err(Refused::whole(text, format!("{text} is out of range"), remedy))
     }
 }
 

@@ -43,10 +43,11 @@ pub fn measurement(
     clock: Clock,
     stalled: bool,
 ) -> Measurement {
-    let elapsed_ns = match stalled {
+    let elapsed_ns = if stalled {
         // Counters include workers that have not ended, so the time runs to the present.
-        true => clock.ns(clock.now().saturating_sub(job.shared.count_from.load(Relaxed))),
-        false => ends.iter().map(|end| end.stats.elapsed_ns).max().unwrap_or(0),
+        clock.ns(clock.now().saturating_sub(job.shared.count_from.load(Relaxed)))
+    } else {
+        ends.iter().map(|end| end.stats.elapsed_ns).max().unwrap_or(0)
     };
     let (mut failures, mut verify) = (Failures::default(), VerifyStats::default());
     let mut depths: Option<Depths> = None;

@@ -148,10 +148,11 @@ fn operations(view: &View<'_>, target: &Target, length: Bytes, out: &mut Found) 
             target.name
         );
         let (place, remedy) = (view.key("size"), "use smaller sizes or a larger target");
-        match view.alone {
+        if view.alone {
             // The host says so again, and ends that job.
-            true => out.warning("size-target", place, message, remedy),
-            false => out.error("size-target", place, message, remedy),
+            out.warning("size-target", place, message, remedy);
+        } else {
+            out.error("size-target", place, message, remedy);
         }
     } else if let Some(end) = view.blocks.listed_end().filter(|end| *end > length) {
         let number = view.blocks.access.last_listed().unwrap_or(0);

@@ -172,13 +172,12 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         }
         // Entries that were not submitted stay in the queue for the call that waits.
         let submitter = self.inner.submitter();
-        let _ = match self.inner.params().is_setup_sqpoll() {
-            true => submitter.submit(),
+        let _ = if self.inner.params().is_setup_sqpoll() {
+            submitter.submit()
+        } else {
             // SAFETY: as many entries are in the queue, and there is no argument. The flag has the
             // kernel show what is done, which it would put off until it is asked.
-            false => unsafe {
-                submitter.enter::<libc::sigset_t>(queued as u32, 0, ENTER_GETEVENTS, None)
-            },
+            unsafe { submitter.enter::<libc::sigset_t>(queued as u32, 0, ENTER_GETEVENTS, None) }
         };
         let now = clock.now();
         let all = self.inner.submission().is_empty();

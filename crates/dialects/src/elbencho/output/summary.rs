@@ -50,10 +50,11 @@ fn runs(name: &str, content: &str) -> Result<Vec<Vec<(String, String)>>, String>
     let Some((_, first)) = lines.peek() else {
         return Err(format!("{name} is empty: name a file that `--csvfile` wrote"));
     };
-    let columns: Vec<&str> = match first.starts_with(COLUMNS[0]) {
-        true => lines.next().map(|(_, line)| line.split(',').collect()).unwrap_or_default(),
+    let columns: Vec<&str> = if first.starts_with(COLUMNS[0]) {
+        lines.next().map(|(_, line)| line.split(',').collect()).unwrap_or_default()
+    } else {
         // A file that was written with `--nocsvlabels`.
-        false => COLUMNS.to_vec(),
+        COLUMNS.to_vec()
     };
     let run = |(at, line): (usize, &str)| {
         let fields: Vec<&str> = line.split(',').collect();
