@@ -55,7 +55,7 @@ fn of_host(case: &Case, judged: &PhaseJudgement) -> Vec<Question> {
         vec![allocation(ran, judged)]
     } else {
         let more = more_load(&observed, ran, judged);
-        // That the load is the limit is known; how far it goes comes last.
+        // The load is the limit already; the question of its reach comes last.
         let pays = more_load::of(&observed, ran).is_some_and(|growth| growth.pays());
         let (first, last) = if pays { (None, more) } else { (more, None) };
         vec![

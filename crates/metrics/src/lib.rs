@@ -2,8 +2,7 @@
 //!
 //! [`RunMetrics`] takes the events of a run, [`WatchMetrics`] the activity of `candor watch`. Both
 //! fill a [`Registry`], which an [`Endpoint`] serves over HTTP on its own thread. Metric names end
-//! in a base unit; numbers are those of the records, in that unit. When a phase ends, its counters
-//! become the report's.
+//! in a base unit; values have that unit. When a phase ends, its counters become the report's.
 //!
 //! ```
 //! let metrics = candor_metrics::RunMetrics::default();

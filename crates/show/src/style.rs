@@ -55,7 +55,7 @@ impl Style {
         self.width.clamp(WIDTH_MIN, WIDTH_MAX)
     }
 
-    /// So many lines on a screen, and as many as there are elsewhere.
+    /// The given limit on a screen, and no limit elsewhere.
     pub(crate) fn lines_max(&self, on_screen: usize) -> usize {
         const UNLIMITED: usize = 1_000_000;
         if self.is_screen { on_screen } else { UNLIMITED }

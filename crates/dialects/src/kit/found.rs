@@ -7,10 +7,9 @@ pub enum Found {
     Nothing,
     /// A directory.
     Directory,
-    /// A regular file of so many bytes.
+    /// A regular file, with its length in bytes.
     File(u64),
-    /// A block device of so many bytes, or a device that takes its commands; absent where the size
-    /// is not known.
+    /// A block device or a device that takes its commands, with its size in bytes where known.
     Device(Option<u64>),
     /// Another character device.
     Character,

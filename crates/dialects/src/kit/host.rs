@@ -19,8 +19,8 @@ pub enum ReadAs {
     Replaceable,
 }
 
-/// The host that a plan is for. Nothing is written. The answers given here are those of a host that
-/// has nothing, so that a test answers only what it is about.
+/// The host that a plan is for. Nothing is written. The default answers describe an empty host, so
+/// that a test implements only what it needs.
 pub trait Host {
     /// Looks at a path; nothing is opened.
     fn found(&self, _path: &Path) -> Found {

@@ -208,7 +208,7 @@ fn rest(findings: usize) -> String {
     ))
 }
 
-/// The text in so many lines on a screen, its end replaced by `…` where it is longer.
+/// The text in at most `lines_max` lines on a screen; `…` replaces the rest.
 fn short(style: &Style, text: &str, lines_max: usize) -> Vec<String> {
     cut_off(wrap(text, style.columns()), style.columns(), style.lines_max(lines_max))
 }

@@ -175,8 +175,8 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         let _ = if self.inner.params().is_setup_sqpoll() {
             submitter.submit()
         } else {
-            // SAFETY: as many entries are in the queue, and there is no argument. The flag has the
-            // kernel show what is done, which it would put off until it is asked.
+            // SAFETY: `queued` entries are in the queue, and there is no argument. With the flag,
+            // the kernel shows completions at once, instead of at the next wait.
             unsafe { submitter.enter::<libc::sigset_t>(queued as u32, 0, ENTER_GETEVENTS, None) }
         };
         let now = clock.now();

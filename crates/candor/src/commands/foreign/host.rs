@@ -67,7 +67,7 @@ impl ThisHost {
     /// Ends with the reason for which a host could not look.
     ///
     /// # Errors
-    /// That sentence.
+    /// The reason, in a sentence.
     pub fn looked(self) -> Result<(), String> {
         self.elsewhere.into_iter().try_for_each(Hosts::looked)
     }
@@ -153,7 +153,7 @@ impl Host for ThisHost {
     fn is_this_host(&self, name: &str) -> bool {
         let own = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let short = own.split('.').next().unwrap_or(&own);
-        // Whoever names a port means the agent behind it.
+        // A name with a port means the agent at that port.
         let has_port = name.split_once(':').is_some_and(|(_, port)| !port.contains(':'));
         let is_here = HERE.contains(&name) || name.starts_with("127.");
         !has_port && (is_here || name == own || name == short)

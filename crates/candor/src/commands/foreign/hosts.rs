@@ -59,7 +59,7 @@ impl Hosts {
     /// Ends with the reason for which a host could not look.
     ///
     /// # Errors
-    /// That sentence.
+    /// The reason, in a sentence.
     pub fn looked(self) -> Result<(), String> {
         self.wrong.into_inner().map_or(Ok(()), Err)
     }

@@ -13,7 +13,7 @@ struct Traced<'a> {
     phase: &'a str,
     of: &'a Requests,
     issued: Issued,
-    /// Requests of our own, where those of others would change the sizes and places reported.
+    /// Requests of candor, where those of others would change the reported sizes and places.
     own: Option<&'a Requests>,
     /// Sizes and places are not ours alone.
     mixed: bool,
