@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use candor_compare::Expect;
+use candor_compare::{Expect, is_phase};
 use candor_plan::{PathText, Plan, path_of};
 use candor_record::{ExpectationResult, Report, Verdict};
 use candor_show::csv::{self, Table};
@@ -481,7 +481,7 @@ impl Output {
         let names: Vec<&str> = results.iter().map(String::as_str).collect();
         let is_result = |of: &str| {
             let phase = of.split_once('/').map_or(of, |(phase, _)| phase);
-            candor_explore::is_result(phase, results)
+            names.iter().any(|result| is_phase(phase, result) || is_phase(result, phase))
         };
         let mut others = self.expect.iter().filter(|expect| !expect.of().is_some_and(is_result));
         others.find_map(|expect| expect.misses(&names)).map_or(Ok(()), Err)

@@ -54,9 +54,9 @@ impl Bound {
 
     /// True for a bound on that phase and job.
     pub fn selects(&self, phase: &str, job: &str) -> bool {
-        let is_both =
-            |of: &str| of.strip_prefix(phase).is_some_and(|rest| rest == format!("/{job}"));
-        self.of.as_deref().is_none_or(|of| of == phase || is_both(of))
+        let Some(of) = &self.of else { return true };
+        let of_job = of.strip_suffix(job).and_then(|of| of.strip_suffix('/'));
+        is_phase(of, phase) || of_job.is_some_and(|of| is_phase(of, phase))
     }
 
     /// True for a bound on that operation.
@@ -69,6 +69,18 @@ impl Bound {
         let beyond = if self.is_below { value < bound } else { value > bound };
         beyond || self.or_equal && value == bound
     }
+}
+
+/// True if `name` is the name of the phase. Names that end in `depth N` match any depth above 1,
+/// and any number of workers, because a search finds them during the run.
+pub fn is_phase(name: &str, phase: &str) -> bool {
+    let is_found = |at: &str| {
+        at != "depth 1" && (at.starts_with("depth ") || at.contains(" workers of depth "))
+    };
+    name == phase
+        || name
+            .strip_suffix("depth N")
+            .is_some_and(|kind| phase.strip_prefix(kind).is_some_and(is_found))
 }
 
 /// A word that is neither a figure nor an operation.
@@ -124,6 +136,13 @@ mod tests {
         assert!(whole.selects("load", "any") && whole.selects_operation("any"));
         assert!(!whole.holds(10.0, 10.0), "the bound itself is not above it");
         assert_eq!(Bound::parse("commit > 2k/s", "").unwrap().figure, None);
+        let found = Bound::parse("random read, depth N/db: iops > 1", "").unwrap();
+        for phase in ["random read, depth 32", "random read, 4 workers of depth 64"] {
+            assert!(found.selects(phase, "db") && !found.selects(phase, "log"));
+        }
+        for phase in ["random read, depth 1", "random write, depth 32", "random read"] {
+            assert!(!found.selects(phase, "db"), "{phase}");
+        }
         for (text, part) in [
             ("p99", "has no < or >: FORM"),
             ("iopss > 5", "did you mean iops?"),

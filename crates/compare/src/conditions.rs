@@ -156,18 +156,23 @@ fn area_word(area: Area) -> &'static str {
 
 /// A sentence for a word of `across` that names no condition of any run.
 pub fn unknown(across: &[String], runs: &[&Results]) -> Option<String> {
-    let jobs = runs.iter().flat_map(|run| &run.phases).flat_map(|phase| &phase.jobs);
-    let of_jobs = jobs.flat_map(|job| &job.conditions);
-    let all: Vec<&Condition> = runs.iter().flat_map(|run| &run.conditions).chain(of_jobs).collect();
+    let phases = || runs.iter().flat_map(|run| &run.phases);
+    let of_jobs = phases().flat_map(|phase| &phase.jobs).flat_map(|job| &job.conditions);
+    let all = runs.iter().flat_map(|run| &run.conditions).chain(of_jobs);
+    let disturbances = phases().flat_map(|phase| &phase.disturbances);
+    let disturbances = disturbances.map(|of| (Area::Host, of.kind.label()));
+    let all: Vec<(Area, &str)> =
+        all.map(|of| (of.area, of.name.as_str())).chain(disturbances).collect();
     let areas = [Area::Plan, Area::Tool, Area::Host, Area::Storage].map(area_word);
     let is_known = |word: &&String| {
-        areas.contains(&word.as_str()) || all.iter().any(|of| is_named(word, of.area, &of.name))
+        areas.contains(&word.as_str()) || all.iter().any(|(area, name)| is_named(word, *area, name))
     };
     let word = across.iter().find(|word| !is_known(word))?;
-    let names = all.iter().map(|of| of.name.as_str()).chain(areas);
-    let near = nearest(word, names).map(|near| format!("; `{near}` is one"));
+    let names = all.iter().map(|(_, name)| *name).chain(areas);
+    let near = nearest(word, names).map(|near| format!("; did you mean `{near}`?"));
     Some(format!(
-        "`{word}` is no condition of these runs{}: plan, host and storage name all of a part",
+        "no condition of these runs is named `{word}`{} (plan, tool, host and storage are groups \
+         of conditions)",
         near.unwrap_or_default()
     ))
 }

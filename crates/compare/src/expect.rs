@@ -7,7 +7,7 @@ use candor_record::quantity::Unit;
 use candor_record::results::{FigureKind, OpResults, Results};
 use candor_record::{Expectation, ExpectationResult};
 
-use crate::bound::Bound;
+use crate::bound::{Bound, is_phase};
 use crate::pairing::{self, Repeated};
 
 /// A condition on results of a run.
@@ -66,9 +66,8 @@ impl Expect {
     /// A sentence where the condition names none of these phases.
     pub fn misses(&self, phases: &[&str]) -> Option<String> {
         let of = self.bound.of.as_deref()?;
-        let is_known = |phase: &&str| {
-            of.strip_prefix(*phase).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
+        let ends = of.match_indices('/').map(|(at, _)| at).chain([of.len()]);
+        let is_known = |phase: &&str| ends.clone().any(|end| is_phase(&of[..end], phase));
         let known = phases.join("; ");
         let sentence = || format!("`{self}`: no phase is named `{of}`; the phases are: {known}");
         (!phases.iter().any(is_known)).then(sentence)

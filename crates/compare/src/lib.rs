@@ -36,6 +36,7 @@ mod tests;
 use candor_record::comparison::{COMPARISON_VERSION, ComparedRun, Comparison, RunChange};
 use candor_record::results::Results;
 
+pub use bound::is_phase;
 pub use check::FailIf;
 pub use expect::Expect;
 pub use rounds::joined;

@@ -117,7 +117,7 @@ fn other_conditions_are_told_and_intended_ones_are_fair() {
     let options = Options { across: vec!["filesytem".into()], ..Options::default() };
     let runs = [("one".into(), on("ext4", 1.0)), ("other".into(), on("xfs", 1.0))];
     let error = compare(&runs, &options).expect_err("no such condition");
-    assert!(error.contains("`filesystem` is one"), "{error}");
+    assert!(error.contains("did you mean `filesystem`?"), "{error}");
 }
 
 #[test]
@@ -177,6 +177,10 @@ fn the_load_of_others_is_a_condition() {
     let fairness =
         |share: f64| compared(disturbed(0.1), disturbed(share), &[], &[]).changes[0].fairness;
     assert_eq!((fairness(0.15), fairness(0.4)), (Fairness::Fair, Fairness::OtherEnvironment));
+    for across in ["CPU time of others", "host"] {
+        let change = compared(disturbed(0.1), disturbed(0.4), &[across], &[]).changes.remove(0);
+        assert_eq!(change.fairness, Fairness::Fair, "{across}");
+    }
 }
 
 #[test]

@@ -151,15 +151,6 @@ pub fn results(in_directory: bool, writes: bool) -> Vec<String> {
     file.map(|(name, _)| (*name).to_owned()).chain(trees).collect()
 }
 
-/// A result of such a check may have that name; a search finds the depth, and the workers.
-pub fn is_result(name: &str, results: &[String]) -> bool {
-    let found = |at: &str| at.starts_with("depth ") || at.contains(" workers of depth ");
-    results.iter().any(|known| match known.strip_suffix("depth N") {
-        Some(kind) => name.strip_prefix(kind).is_some_and(found),
-        None => name == known,
-    })
-}
-
 /// A check under way.
 struct Check {
     writes: bool,

@@ -24,5 +24,5 @@ mod io500;
 mod saturate;
 mod small_files;
 
-pub use check::{CheckOptions, check, is_result, results};
+pub use check::{CheckOptions, check, results};
 pub use io500::{Io500Options, io500};

@@ -433,7 +433,7 @@ impl Limit {
                 write!(f, "the kernel's queue of {takes} (nr_requests{untried})")
             }
             FlushLatency => f.write_str("flush latency"),
-            SyncLatency => f.write_str("fsync: writing data and the journal"),
+            SyncLatency => f.write_str("sync latency: writing data and the journal"),
             Device { depth, in_flight, with_others, mean_latency_ns } => write!(
                 f,
                 "the device or depth {} ({} in flight{}, mean latency {}; a higher depth \

@@ -123,7 +123,7 @@ fn is_wanted(verdict: &Verdict, options: &Options) -> bool {
 fn say(verdict: &Verdict, text: &str) -> Result<(), String> {
     match verdict {
         Verdict::WithResults => screen::tell(text),
-        verdict => verdict.deliver(|| text.to_owned())?,
+        verdict => verdict.deliver(text)?,
     }
     Ok(())
 }

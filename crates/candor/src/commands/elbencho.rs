@@ -36,7 +36,7 @@ const SCAN: &str = "scan";
 const WRONG: u8 = 1;
 
 /// Complaints on stderr.
-const COMPLAINTS: Complaints<'_> = Complaints { tool: "elbencho", file: None };
+const COMPLAINTS: Complaints<'_> = Complaints { tool: "elbencho", file: None, exit_code: WRONG };
 
 /// The command line, for the help; the words themselves never pass through it.
 pub fn command() -> Command {
@@ -97,10 +97,7 @@ pub fn main(argv: &[OsString]) -> u8 {
 fn code_of(written: Result<(), String>) -> u8 {
     match written {
         Ok(()) => 0,
-        Err(sentence) => {
-            COMPLAINTS.sentence(&sentence);
-            WRONG
-        }
+        Err(sentence) => COMPLAINTS.sentence(&sentence),
     }
 }
 
@@ -142,8 +139,7 @@ fn version() -> String {
 
 fn benchmark(reading: &Reading) -> u8 {
     if !reading.errors.is_empty() {
-        COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
-        return WRONG;
+        return COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
     }
     if let Some(code) = hosts::chore(&reading.options).or_else(|| scan(&reading.options)) {
         return code;
@@ -152,15 +148,9 @@ fn benchmark(reading: &Reading) -> u8 {
         Ok(None) => plan::lower(reading, &ThisHost::default()),
         Ok(Some(fleet)) => match hosts::lowered(reading, fleet) {
             Ok(lowered) => lowered,
-            Err(sentence) => {
-                COMPLAINTS.sentence(&sentence);
-                return WRONG;
-            }
+            Err(sentence) => return COMPLAINTS.sentence(&sentence),
         },
-        Err(sentence) => {
-            COMPLAINTS.sentence(&sentence);
-            return WRONG;
-        }
+        Err(sentence) => return COMPLAINTS.sentence(&sentence),
     };
     match lowered {
         Ok(lowered) if lowered.setup.asked.run.dry_run => {
@@ -168,9 +158,6 @@ fn benchmark(reading: &Reading) -> u8 {
         }
         Ok(lowered) if lowered.phases.is_empty() => commands::printed(output::HEADER),
         Ok(lowered) => run::main(reading, &lowered),
-        Err(errors) => {
-            COMPLAINTS.diagnostics(&errors, &reading.texts);
-            WRONG
-        }
+        Err(errors) => COMPLAINTS.diagnostics(&errors, &reading.texts),
     }
 }

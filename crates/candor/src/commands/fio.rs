@@ -24,7 +24,7 @@ use candor_dialects::fio::ast::Ast;
 use candor_dialects::fio::flags::{DebugKind, Flags, Instead};
 use candor_dialects::fio::lower::Lowered;
 use candor_dialects::fio::{help, lower, read, show_command};
-use candor_dialects::kit::{Coverage, Diagnostic, Texts};
+use candor_dialects::kit::{Coverage, Diagnostic};
 use candor_plan::Plan;
 use candor_record::Note;
 use clap::{Arg, Command};
@@ -71,10 +71,10 @@ pub fn main(argv: &[OsString]) -> u8 {
         diagnostics.push(wrong.remedy("add --server"));
     }
     if !diagnostics.is_empty() {
-        return tell(&diagnostics, &ast.texts, &flags);
+        return complaints(&flags).diagnostics(&diagnostics, &ast.texts);
     }
     if let Some(address) = &flags.server {
-        return done(clients::serve(address, flags.pid_file.as_deref()), &flags);
+        return complaints(&flags).done(clients::serve(address, flags.pid_file.as_deref()));
     }
     match flags.instead {
         None | Some(Instead::ParseOnly | Instead::ShowCommand | Instead::MergeOnly) => {
@@ -90,14 +90,14 @@ fn jobs(ast: &Ast, flags: &Flags, argv: &[OsString]) -> u8 {
     if ast.sections.is_empty() && !parse_only {
         let diagnostic = Diagnostic::nowhere("no-job", "No job(s) defined");
         let diagnostic = diagnostic.remedy("name a job file, or begin a job with --name=NAME");
-        return tell(&[diagnostic], &ast.texts, flags);
+        return complaints(flags).diagnostics(&[diagnostic], &ast.texts);
     }
     if flags.instead == Some(Instead::ShowCommand) {
         return printed(&show_command::lines(ast));
     }
     let diagnostics = forbidden::by_flags(ast, flags);
     if !diagnostics.is_empty() {
-        return tell(&diagnostics, &ast.texts, flags);
+        return complaints(flags).diagnostics(&diagnostics, &ast.texts);
     }
     if parse_only {
         let debug = Debug::new(&flags.debug);
@@ -110,8 +110,8 @@ fn jobs(ast: &Ast, flags: &Flags, argv: &[OsString]) -> u8 {
     };
     let (lowered, clients) = match lowered {
         Ok(Ok(lowered)) => lowered,
-        Ok(Err(diagnostics)) => return tell(&diagnostics, &ast.texts, flags),
-        Err(sentence) => return done(Err(sentence), flags),
+        Ok(Err(diagnostics)) => return complaints(flags).diagnostics(&diagnostics, &ast.texts),
+        Err(sentence) => return complaints(flags).sentence(&sentence),
     };
     run(ast, (lowered, clients), flags, argv)
 }
@@ -126,7 +126,7 @@ fn run(
     let mut diagnostics = forbidden::notes(&lowered.notes, flags);
     diagnostics.extend(forbidden::by_work(&lowered, flags));
     if !diagnostics.is_empty() {
-        return tell(&diagnostics, &ast.texts, flags);
+        return complaints(flags).diagnostics(&diagnostics, &ast.texts);
     }
     if flags.readonly {
         lowered.make_nothing();
@@ -146,8 +146,7 @@ fn run(
     let targets = Plan { targets: lowered.plan.targets.clone(), ..Plan::default() };
     let noted = candor_run::note_files(&targets).map_err(|error| error.to_string());
     if let Err(sentence) = noted.and_then(|()| logs::merged(&lowered.merged)) {
-        complaints(flags).sentence(&sentence);
-        return WRONG;
+        return complaints(flags).sentence(&sentence);
     }
     if flags.instead == Some(Instead::MergeOnly) {
         return 0;
@@ -155,26 +154,12 @@ fn run(
     run::main(ast, (&lowered, clients), flags, argv)
 }
 
-/// The exit code of what is no run of jobs.
-fn done(done: Result<(), String>, flags: &Flags) -> u8 {
-    match done {
-        Ok(()) => 0,
-        Err(sentence) => {
-            complaints(flags).sentence(&sentence);
-            WRONG
-        }
-    }
-}
+/// Complaints on stderr.
+const COMPLAINTS: Complaints<'_> = Complaints { tool: "fio", file: None, exit_code: WRONG };
 
-/// Complains on stderr and, as fio does, in the file of `--output`.
+/// Complaints on stderr and, as fio does, in the file of `--output`.
 fn complaints(flags: &Flags) -> Complaints<'_> {
-    Complaints { tool: "fio", file: flags.output.file.as_deref() }
-}
-
-/// Shows what is wrong, and gives the exit code.
-fn tell(diagnostics: &[Diagnostic], texts: &Texts, flags: &Flags) -> u8 {
-    complaints(flags).diagnostics(diagnostics, texts);
-    WRONG
+    Complaints { file: flags.output.file.as_deref(), ..COMPLAINTS }
 }
 
 /// Prints data, and turns success into an exit code.

@@ -1,14 +1,15 @@
-//! The frame of commands that speak another tool's language. Nothing here is about one tool.
+//! The frame of commands that accept another tool's command line. Nothing here is about one tool.
 //!
-//! [`run_on`] runs a plan as a [`Foreign`] command wants it: results on stdout or in a file,
-//! results so far on request ([`monitor`]), lines of progress ([`progress`]), the verdict where it
-//! breaks no consumer ([`verdict`]), candor's own report, page and metrics (`own`), complaints on
-//! stderr under the tool's name ([`complaints`]), the exit code of the tool, services and hosts of
-//! a fleet ([`service`], [`hosts`]), processes that MPI's launchers start ([`launch`]), and the
-//! ranks of tools that these launch ([`ranks`]).
+//! [`Invocation::run`] runs a plan for a [`Session`], the tool's own part: results on stdout or in
+//! a file, interim results on request ([`monitor`]), progress lines ([`progress`]), the verdict
+//! where it breaks no parser ([`verdict`]), candor's report, page and metrics (`own`), complaints
+//! on stderr under the tool's name ([`complaints`]), and the tool's exit code. Services and hosts of
+//! a fleet ([`service`], [`hosts`]), processes that MPI's launchers start ([`launch`]) and their
+//! ranks ([`ranks`]) are here, too.
 
 pub mod complaints;
 pub mod failures;
+pub mod force;
 pub mod host;
 pub mod hosts;
 pub mod launch;
@@ -23,5 +24,5 @@ pub mod service;
 pub mod sink;
 pub mod verdict;
 
-pub use complaints::{Complaints, capped, lines};
-pub use run::{Driver, Foreign, Place, run_on, run_ranked};
+pub use complaints::{Complaints, lines};
+pub use run::{Driver, Finish, Invocation, Place, Session};

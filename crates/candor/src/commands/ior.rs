@@ -22,7 +22,7 @@ use crate::commands;
 const WRONG: u8 = 1;
 
 /// Complaints on stderr.
-const COMPLAINTS: Complaints<'_> = Complaints { tool: "ior", file: None };
+const COMPLAINTS: Complaints<'_> = Complaints { tool: "ior", file: None, exit_code: WRONG };
 
 /// The command line, for the help; the words themselves never pass through it.
 pub fn command() -> Command {
@@ -72,22 +72,15 @@ pub fn main(argv: &[OsString]) -> u8 {
 
 fn tests(reading: &Reading, hosts: Option<&RankHosts>) -> u8 {
     if !reading.errors.is_empty() {
-        COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
-        return WRONG;
+        return COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
     }
     let lowered = match host::lowered(reading, hosts) {
         Ok(lowered) => lowered,
-        Err(sentence) => {
-            COMPLAINTS.sentence(&sentence);
-            return WRONG;
-        }
+        Err(sentence) => return COMPLAINTS.sentence(&sentence),
     };
     match lowered {
         Ok(lowered) if lowered.setup.output.dry_run => run::dry(&lowered, hosts),
         Ok(lowered) => run::main(reading, &lowered, hosts),
-        Err(errors) => {
-            COMPLAINTS.diagnostics(&errors, &reading.texts);
-            WRONG
-        }
+        Err(errors) => COMPLAINTS.diagnostics(&errors, &reading.texts),
     }
 }

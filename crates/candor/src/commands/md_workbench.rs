@@ -24,7 +24,8 @@ use crate::commands;
 const WRONG: u8 = 1;
 
 /// Complaints on stderr.
-const COMPLAINTS: Complaints<'_> = Complaints { tool: "md-workbench", file: None };
+const COMPLAINTS: Complaints<'_> =
+    Complaints { tool: "md-workbench", file: None, exit_code: WRONG };
 
 /// The command line, for the help; the words themselves never pass through it.
 pub fn command() -> Command {
@@ -94,14 +95,10 @@ pub fn main(argv: &[OsString]) -> u8 {
 
 fn benchmark(reading: &Reading, hosts: Option<&RankHosts>) -> u8 {
     if !reading.errors.is_empty() {
-        COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
-        return WRONG;
+        return COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
     }
     match plan::lower(reading, &ThisHost::default()) {
         Ok(lowered) => run::main(&lowered, hosts),
-        Err(errors) => {
-            COMPLAINTS.diagnostics(&errors, &reading.texts);
-            WRONG
-        }
+        Err(errors) => COMPLAINTS.diagnostics(&errors, &reading.texts),
     }
 }

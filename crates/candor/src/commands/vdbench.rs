@@ -41,7 +41,7 @@ const FAILED: u8 = 157;
 const INTERRUPTED: u8 = 1;
 
 /// Complaints on stderr.
-const COMPLAINTS: Complaints<'_> = Complaints { tool: "vdbench", file: None };
+const COMPLAINTS: Complaints<'_> = Complaints { tool: "vdbench", file: None, exit_code: FAILED };
 
 /// The command line, for the help; the words themselves never pass through it.
 pub fn command() -> Command {
@@ -121,10 +121,7 @@ pub fn main(argv: &[OsString]) -> u8 {
     }
     match lowered(&reading) {
         Ok(lowered) => run::main(&reading, lowered),
-        Err(errors) => {
-            COMPLAINTS.diagnostics(&errors, &reading.texts);
-            FAILED
-        }
+        Err(errors) => COMPLAINTS.diagnostics(&errors, &reading.texts),
     }
 }
 

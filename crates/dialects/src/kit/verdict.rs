@@ -2,9 +2,12 @@
 
 mod requests;
 
-use candor_record::{Finding, Note, PhaseJudgement, Report};
+use candor_record::{Finding, Note, PhaseJudgement, Report, fmt};
 
 use super::Object;
+
+/// Findings in the text: the heaviest. The JSON document has all of them.
+const FINDINGS_MAX: usize = 3;
 
 /// The limits of the phases, each once.
 fn limits(report: &Report) -> Vec<String> {
@@ -118,17 +121,22 @@ pub fn text(report: &Report, figures: &[(&str, &str)]) -> String {
     for line in requests::text(report).lines() {
         text += &format!("{}\n", plain(line));
     }
-    let mut shown: Vec<&str> = Vec::new();
+    let mut rules: Vec<&Finding> = Vec::new();
     for (_, finding) in findings(report) {
-        // Findings of the same rule in further phases stand in the JSON.
-        if shown.contains(&finding.rule.as_str()) {
-            continue;
+        if rules.iter().all(|shown| shown.rule != finding.rule) {
+            rules.push(finding);
         }
-        shown.push(&finding.rule);
+    }
+    for finding in rules.iter().take(FINDINGS_MAX) {
         text += &format!("  {} {}: {}\n", finding.rule, finding.title, plain(&finding.sentence));
         if let Some(next) = &finding.next {
             text += &format!("      try: {next}\n");
         }
+    }
+    let more = rules.len().saturating_sub(FINDINGS_MAX);
+    if more > 0 {
+        let more = fmt::counted(more as u64, "more finding");
+        text += &format!("  {more}: set CANDOR_JSON=FILE for the complete report\n");
     }
     for line in notes_text(report, "  ", |_| true).lines() {
         text += &format!("{}\n", plain(line));

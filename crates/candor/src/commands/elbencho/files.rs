@@ -9,7 +9,7 @@ use candor_dialects::elbencho::output::{self, Moment, Notes, PhaseResult};
 use candor_dialects::elbencho::setup::Setup;
 use candor_plan::{List, PathText, path_of};
 
-use super::{COMPLAINTS, WRONG};
+use super::COMPLAINTS;
 use crate::commands;
 
 /// Looks at the files that results are to be added to, before anything runs. The error is a
@@ -102,10 +102,7 @@ pub fn summarize(files: &[OsString]) -> u8 {
     let read: Result<Vec<_>, String> = files.iter().map(content).collect();
     match read.and_then(|read| output::summary(&read)) {
         Ok(text) => commands::printed(&text),
-        Err(sentence) => {
-            COMPLAINTS.sentence(&sentence);
-            WRONG
-        }
+        Err(sentence) => COMPLAINTS.sentence(&sentence),
     }
 }
 

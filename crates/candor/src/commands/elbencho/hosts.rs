@@ -12,7 +12,7 @@ use candor_dialects::kit::Diagnostic;
 use candor_fleet::{Chore, FleetOptions, Identity};
 use candor_plan::{PathText, path_of};
 
-use super::{COMPLAINTS, WRONG};
+use super::COMPLAINTS;
 use crate::commands::foreign::host::ThisHost;
 use crate::commands::foreign::hosts::Hosts;
 use crate::commands::foreign::service::{Detached, Service};
@@ -52,10 +52,7 @@ pub fn chore(options: &Options) -> Option<u8> {
     };
     Some(match done {
         Ok(()) => 0,
-        Err(sentence) => {
-            COMPLAINTS.sentence(&sentence);
-            WRONG
-        }
+        Err(sentence) => COMPLAINTS.sentence(&sentence),
     })
 }
 

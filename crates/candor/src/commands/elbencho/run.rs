@@ -1,7 +1,6 @@
-//! Runs the phases and delivers what they gave.
+//! Runs the phases and prints their results.
 
-use std::cell::RefCell;
-use std::path::Path;
+use std::borrow::Cow;
 use std::time::Duration;
 
 use candor_dialects::elbencho::options::Reading;
@@ -9,60 +8,54 @@ use candor_dialects::elbencho::output::{self, Notes, PhaseResult};
 use candor_dialects::elbencho::plan::Lowered;
 use candor_dialects::elbencho::setup::PathKind;
 use candor_dialects::kit::verdict;
-use candor_fleet::FleetOptions;
 use candor_plan::Problem;
 use candor_record::{Ended, Event, Measurement, PhaseRecord, Report};
-use candor_run::{HostOptions, Options};
 
 use super::files::{self, ResultFiles};
 use super::live::{self, LiveOutput};
-use super::{COMPLAINTS, WRONG, hosts};
-use crate::commands::foreign::failures::reason;
+use super::{COMPLAINTS, hosts};
+use crate::commands::foreign::failures::{self, reason};
 use crate::commands::foreign::monitor::Requests;
 use crate::commands::foreign::verdict::VerdictIn;
-use crate::commands::foreign::{self, Foreign, Place};
+use crate::commands::foreign::{Finish, Invocation, Place, Session, force};
 use crate::screen;
 
-/// The variable that lets a device be written that others hold.
-const FORCE: &str = "CANDOR_FORCE";
-
-/// Runs the phases, and gives the exit code.
+/// Runs the phases, and returns the exit code.
 pub fn main(reading: &Reading, lowered: &Lowered) -> u8 {
+    run(reading, lowered).unwrap_or_else(|sentence| COMPLAINTS.sentence(&sentence))
+}
+
+fn run(reading: &Reading, lowered: &Lowered) -> Result<u8, String> {
     let asked = &lowered.setup.asked;
-    let insists = std::env::var_os(FORCE).is_some_and(|value| value == "1");
-    let devices = insists && lowered.setup.path_kind == PathKind::BlockDevice;
-    let force = if devices { asked.paths.clone() } else { Vec::new() };
-    let host = HostOptions { force, at_once: true, ..HostOptions::default() };
-    let options = Options { command: asked.command.clone(), ..Options::default() };
-    let opened = files::check(&lowered.setup).and_then(|()| LiveOutput::open(lowered));
-    let live = match opened {
-        Ok(live) => live,
-        Err(sentence) => {
-            COMPLAINTS.sentence(&sentence);
-            return WRONG;
-        }
+    let is_forced = force::is_set() && lowered.setup.path_kind == PathKind::BlockDevice;
+    let force = if is_forced { asked.paths.clone() } else { Vec::new() };
+    files::check(&lowered.setup)?;
+    let live = LiveOutput::open(lowered)?;
+    let session = &mut Run {
+        reading,
+        lowered,
+        live,
+        files: ResultFiles::new(&lowered.setup),
+        notes: Notes::default(),
+        begun: 0,
     };
-    let files = ResultFiles::new(&lowered.setup);
-    let (live, notes) = (RefCell::new(live), Notes::default());
-    let run = &mut Run { reading, lowered, live, files, notes, begun: 0 };
-    let place = match hosts::fleet(&asked.hosts) {
-        Ok(Some((identity, fleet))) => {
-            Place::Fleet(identity, FleetOptions { force: host.force, ..fleet })
-        }
-        Ok(None) => Place::Here(host),
-        Err(sentence) => {
-            COMPLAINTS.sentence(&sentence);
-            return WRONG;
-        }
+    let interval = Duration::from_millis(asked.output.live_interval_ms);
+    let of_workers = asked.output.live_csv_extended;
+    let invocation = Invocation {
+        complaints: COMPLAINTS,
+        requests: Requests { interval: of_workers.then_some(interval), ..Requests::default() },
+        plan: Cow::Borrowed(&lowered.plan),
+        command: &asked.command,
+        place: Place::new(force, hosts::fleet(&asked.hosts)?),
     };
-    foreign::run_on(run, &lowered.plan, (options, place))
+    Ok(invocation.run(session))
 }
 
 /// A run of the phases.
 struct Run<'a> {
     reading: &'a Reading,
     lowered: &'a Lowered,
-    live: RefCell<LiveOutput<'a>>,
+    live: LiveOutput<'a>,
     files: ResultFiles<'a>,
     /// Differences from elbencho's figures in the results so far.
     notes: Notes,
@@ -70,85 +63,42 @@ struct Run<'a> {
     begun: u32,
 }
 
-impl Foreign for Run<'_> {
-    const NAME: &'static str = "elbencho";
-    const WRONG: u8 = WRONG;
-
-    fn output_file(&self) -> Option<&Path> {
-        None
-    }
-
-    fn requests(&self) -> Requests {
-        let asked = &self.lowered.setup.asked.output;
-        let of_workers = asked.live_csv_extended;
-        let interval = Duration::from_millis(asked.live_interval_ms);
-        Requests { interval: of_workers.then_some(interval), ..Requests::default() }
-    }
-
-    fn preamble(&self) -> String {
-        String::new()
-    }
-
-    fn begin(&mut self) -> Result<(), String> {
-        screen::data(&self.live.get_mut().head()?)
+impl Session for Run<'_> {
+    fn begin(&mut self) -> Result<String, String> {
+        screen::data(&self.live.head()?)?;
+        Ok(String::new())
     }
 
     fn on(&mut self, event: &Event) -> String {
-        let lines = self.live.get_mut().on(event);
+        let lines = self.live.on(event);
         match event {
+            Event::Interim { report } => self.live.workers(report),
             Event::PhaseStarted { index: 0, .. } => lines + &self.repeat_begins(),
             Event::PhaseDone { record } => lines + &self.phase_done(record),
             _ => lines,
         }
     }
 
-    fn interim(&self, report: &Report) -> String {
-        self.live.borrow_mut().workers(report)
-    }
-
-    fn end(&mut self) {}
-
-    fn complete(&mut self, report: &mut Report) {
+    fn finish(&mut self, report: &mut Report, verdict_in: VerdictIn) -> Finish {
         report.notes.extend(self.lowered.notes.iter().cloned());
-    }
-
-    fn write_files(&self, _: &Report) -> Result<(), String> {
-        self.files.end(&self.notes)
-    }
-
-    fn results(&self, report: &Report, verdict_in: VerdictIn) -> String {
-        let mut text = self.notes.text();
+        let verdict = verdict::text(report, &[]);
+        let mut results = self.notes.text();
         if verdict_in == VerdictIn::Terminal {
-            text += &self.verdict(report);
+            results += &verdict;
         }
-        self.aside(text)
-    }
-
-    fn verdict(&self, report: &Report) -> String {
-        verdict::text(report, &[])
-    }
-
-    fn failures(&self, report: &Report) -> String {
-        let failed = report.phases.iter().flat_map(|phase| {
-            let failed = phase.measurements.iter().filter(|measured| has_failed(measured));
-            failed.map(move |measured| format!("{}: {}", phase.name, why(measured)))
-        });
-        let mut sentences: Vec<String> = failed.collect();
-        if sentences.is_empty() {
-            sentences.extend(report.cut_short.clone());
+        let failures = failures::sentences(report, has_failed, why);
+        Finish {
+            results: self.aside(results),
+            verdict,
+            exit_code: COMPLAINTS.exit_code_of(report, &failures),
+            failures: COMPLAINTS.lines(failures),
+            files: self.files.end(&self.notes),
         }
-        foreign::lines(Self::NAME, &foreign::capped(sentences))
     }
 
-    fn exit_code(&self, report: &Report) -> u8 {
-        let mut measured = report.phases.iter().flat_map(|phase| &phase.measurements);
-        let failed = measured.any(has_failed) || report.cut_short.is_some();
-        if failed || report.interrupted { WRONG } else { 0 }
-    }
-
-    fn complain(&self, problems: &[Problem]) {
+    fn sentences(&self, problems: &[Problem]) -> Vec<String> {
         let sentence = |problem: &Problem| format!("{}; {}", problem.message, self.remedy(problem));
-        COMPLAINTS.sentences(&problems.iter().map(sentence).collect::<Vec<_>>());
+        problems.iter().map(sentence).collect()
     }
 }
 
@@ -193,9 +143,7 @@ impl Run<'_> {
     /// A remedy in words of this command line; those of plans speak of keys.
     fn remedy(&self, problem: &Problem) -> String {
         match problem.rule {
-            "held-device" => {
-                format!("release it first, or insist with {FORCE}=1 in the environment")
-            }
+            "held-device" => force::REMEDY.to_owned(),
             _ => format!("see `candor options {}`", self.reading_name()),
         }
     }

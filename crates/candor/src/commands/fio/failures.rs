@@ -3,7 +3,7 @@
 use candor_dialects::fio::job::FioJob;
 use candor_record::{Ended, Measurement, Mismatch, Report};
 
-use crate::commands::foreign;
+use super::COMPLAINTS;
 use crate::commands::foreign::failures::reason;
 
 /// A signal ended the run.
@@ -32,7 +32,7 @@ pub fn lines(report: &Report, jobs: &[FioJob]) -> String {
     if sentences.is_empty() && verified.is_empty() && !report.interrupted {
         sentences.extend(report.cut_short.clone());
     }
-    verified + &foreign::lines("fio", &foreign::capped(sentences))
+    verified + &COMPLAINTS.lines(sentences)
 }
 
 /// True for a job that only blocks which are not what was written have ended.

@@ -1,7 +1,7 @@
 //! Runs jobs and delivers what they gave, as fio does.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
-use std::path::Path;
 use std::time::Duration;
 
 use candor_dialects::fio::ast::Ast;
@@ -9,19 +9,17 @@ use candor_dialects::fio::flags::Flags;
 use candor_dialects::fio::job::{ClientName, FioJob, Format, Output, VerdictPlace};
 use candor_dialects::fio::lower::Lowered;
 use candor_dialects::fio::output;
-use candor_fleet::FleetOptions;
 use candor_plan::{PathText, Problem};
 use candor_record::{Event, Report};
-use candor_run::{HostOptions, Options};
 
 use super::clients::Clients;
 use super::cpus::Watch;
 use super::debug::Debug;
 use super::progress::Progress;
-use super::{WRONG, complaints, failures, hooks, laying, logs, suggest};
+use super::{complaints, failures, hooks, laying, logs, suggest};
 use crate::commands::foreign::monitor::{Requests, Trigger};
 use crate::commands::foreign::verdict::VerdictIn;
-use crate::commands::foreign::{self, Foreign, Place};
+use crate::commands::foreign::{Finish, Invocation, Place, Session};
 use crate::screen;
 
 /// The file in the folder for temporary ones that asks for results so far.
@@ -42,22 +40,29 @@ pub fn main(
     let progress = Progress::new(&lowered.plan, &lowered.jobs, flags);
     let debug = Debug::new(&flags.debug);
     let mut run = Run { ast, lowered, flags, output, debug, progress, watch: None };
-    let (options, host) = options(lowered, argv);
-    let place = match clients {
-        None => Place::Here(host),
-        Some(Clients { identity, options, .. }) => {
-            Place::Fleet(identity, FleetOptions { force: host.force, ..options })
-        }
+    let command: Vec<String> = argv.iter().map(|word| word.text()).collect();
+    let invocation = Invocation {
+        complaints: complaints(flags),
+        requests: requests(flags),
+        plan: Cow::Borrowed(&lowered.plan),
+        command: &command,
+        place: Place::new(held_targets(lowered), clients.map(|of| (of.identity, of.options))),
     };
-    foreign::run_on(&mut run, &lowered.plan, (options, place))
+    invocation.run(&mut run)
 }
 
-fn options(lowered: &Lowered, argv: &[OsString]) -> (Options, HostOptions) {
-    let command = argv.iter().map(|word| word.text()).collect();
-    let force = held_targets(lowered);
-    // Who calls fio expects the first I/O at once.
-    let host = HostOptions { force, at_once: true, ..HostOptions::default() };
-    (Options { command, ..Options::default() }, host)
+fn requests(flags: &Flags) -> Requests {
+    let time = |nanos: candor_plan::Nanos| Duration::from_nanos(nanos.0);
+    Requests {
+        interval: flags.status_interval.map(time),
+        status_file: Some(std::env::temp_dir().join(STATUS_FILE)),
+        trigger: Trigger {
+            file: flags.trigger.file.clone(),
+            timeout: flags.trigger.timeout.map(time),
+            command: flags.trigger.command.clone(),
+        },
+        on_usr1: true,
+    }
 }
 
 /// Targets that may be written to although they are held, where `allow_mounted_write` says so.
@@ -77,6 +82,44 @@ struct Run<'a> {
     watch: Option<Watch>,
 }
 
+impl Session for Run<'_> {
+    fn begin(&mut self) -> Result<String, String> {
+        logs::claim(&self.lowered.jobs, self.flags.bandwidth_log.as_deref())?;
+        self.watch = Some(Watch::start(self.flags.idle)?);
+        Ok(self.preamble())
+    }
+
+    fn on(&mut self, event: &Event) -> String {
+        if let Event::Interim { report } = event {
+            let output = Output { verdict: VerdictPlace::Absent, ..self.output.clone() };
+            return output::write(report, &self.lowered.jobs, &output);
+        }
+        self.progress.on(event);
+        self.debug.on(event)
+    }
+
+    fn finish(&mut self, report: &mut Report, verdict_in: VerdictIn) -> Finish {
+        self.output.idleness = self.watch.take().and_then(Watch::stop);
+        self.progress.end();
+        report.notes.extend(self.lowered.notes.iter().cloned());
+        let clients = &self.output.clients;
+        report.notes.extend(output::clients::collisions(report, clients));
+        suggest::complete(report, &self.lowered.plan);
+        Finish {
+            files: self.write_files(report),
+            results: self.results(report, verdict_in),
+            verdict: output::verdict(report),
+            failures: self.failures(report),
+            exit_code: self.exit_code(report),
+        }
+    }
+
+    fn sentences(&self, problems: &[Problem]) -> Vec<String> {
+        let describe = |problem| self.lowered.origins.diagnostic(problem).describe(&self.ast.texts);
+        problems.iter().map(describe).collect()
+    }
+}
+
 impl Run<'_> {
     /// The clients, each with a report of its own; none where this host runs the jobs.
     fn of_clients(&self, report: &Report) -> Option<Vec<(&ClientName, Report)>> {
@@ -93,30 +136,6 @@ impl Run<'_> {
             _ => format!("{},{}", client.host, client.port),
         };
         self.lowered.jobs.iter().map(|job| job.of_client(&name)).collect()
-    }
-}
-
-impl Foreign for Run<'_> {
-    const NAME: &'static str = "fio";
-    const REPORTS_ON_USR1: bool = true;
-    const WRONG: u8 = WRONG;
-
-    fn output_file(&self) -> Option<&Path> {
-        self.output.file.as_deref()
-    }
-
-    fn requests(&self) -> Requests {
-        let time = |nanos: candor_plan::Nanos| Duration::from_nanos(nanos.0);
-        let trigger = &self.flags.trigger;
-        Requests {
-            interval: self.flags.status_interval.map(time),
-            status_file: Some(std::env::temp_dir().join(STATUS_FILE)),
-            trigger: Trigger {
-                file: trigger.file.clone(),
-                timeout: trigger.timeout.map(time),
-                command: trigger.command.clone(),
-            },
-        }
     }
 
     fn preamble(&self) -> String {
@@ -137,34 +156,6 @@ impl Foreign for Run<'_> {
             lines = self.output.clients.iter().map(of_client).collect();
         }
         debug.begin() + &debug.words(self.ast) + &debug.read(plan) + &lines
-    }
-
-    fn begin(&mut self) -> Result<(), String> {
-        logs::claim(&self.lowered.jobs, self.flags.bandwidth_log.as_deref())?;
-        self.watch = Some(Watch::start(self.flags.idle)?);
-        Ok(())
-    }
-
-    fn on(&mut self, event: &Event) -> String {
-        self.progress.on(event);
-        self.debug.on(event)
-    }
-
-    fn interim(&self, report: &Report) -> String {
-        let output = Output { verdict: VerdictPlace::Absent, ..self.output.clone() };
-        output::write(report, &self.lowered.jobs, &output)
-    }
-
-    fn end(&mut self) {
-        self.output.idleness = self.watch.take().and_then(Watch::stop);
-        self.progress.end();
-    }
-
-    fn complete(&mut self, report: &mut Report) {
-        report.notes.extend(self.lowered.notes.iter().cloned());
-        let clients = &self.output.clients;
-        report.notes.extend(output::clients::collisions(report, clients));
-        suggest::complete(report, &self.lowered.plan);
     }
 
     fn write_files(&self, report: &Report) -> Result<(), String> {
@@ -200,10 +191,6 @@ impl Foreign for Run<'_> {
         operations + interrupted + &output::write(report, &self.lowered.jobs, &output)
     }
 
-    fn verdict(&self, report: &Report) -> String {
-        output::verdict(report)
-    }
-
     fn failures(&self, report: &Report) -> String {
         let lines = |report: &Report| failures::lines(report, &self.lowered.jobs);
         match self.of_clients(report) {
@@ -223,11 +210,5 @@ impl Foreign for Run<'_> {
             // fio does not count the jobs of clients.
             Some(clients) => u8::from(clients.iter().any(|(_, report)| code(report) != 0)),
         }
-    }
-
-    fn complain(&self, problems: &[Problem]) {
-        let origins = &self.lowered.origins;
-        let diagnostics: Vec<_> = problems.iter().map(|one| origins.diagnostic(one)).collect();
-        complaints(self.flags).diagnostics(&diagnostics, &self.ast.texts);
     }
 }

@@ -1,6 +1,23 @@
 //! Sentences about what failed.
 
-use candor_record::{Ended, Measurement, Mismatch};
+use candor_record::{Ended, Measurement, Mismatch, Report};
+
+/// A sentence for each failed job; if none failed, the reason why the run ended early.
+pub fn sentences(
+    report: &Report,
+    has_failed: impl Fn(&Measurement) -> bool,
+    why: impl Fn(&Measurement) -> String,
+) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for phase in &report.phases {
+        let failed = phase.measurements.iter().filter(|measured| has_failed(measured));
+        sentences.extend(failed.map(|measured| format!("{}: {}", phase.name, why(measured))));
+    }
+    if sentences.is_empty() {
+        sentences.extend(report.cut_short.clone());
+    }
+    sentences
+}
 
 /// Where a block is not what was written.
 pub fn mismatch(found: &Mismatch) -> String {

@@ -27,6 +27,8 @@ pub struct Requests {
     pub status_file: Option<PathBuf>,
     /// Conditions that end the run before its time.
     pub trigger: Trigger,
+    /// SIGUSR1 requests results so far; otherwise it interrupts the run.
+    pub on_usr1: bool,
 }
 
 /// Conditions that end a run before its time, and the command that is run then.
@@ -94,7 +96,7 @@ struct Looking {
 impl Looking {
     fn look(&mut self) {
         let elapsed = self.began.elapsed();
-        let Requests { interval, status_file, trigger } = &self.requests;
+        let Requests { interval, status_file, trigger, .. } = &self.requests;
         let over = interval.map_or(0, |time| elapsed.as_nanos() / time.as_nanos().max(1));
         let mut wants_interim = over > self.intervals;
         self.intervals = over;

@@ -1,5 +1,6 @@
-//! Runs a plan and delivers what it gave as a foreign tool would.
+//! Runs a plan and delivers its results as the tool would.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use candor_fleet::{Fleet, FleetOptions, Identity};
@@ -20,78 +21,77 @@ use crate::screen;
 /// Runs the phases of a plan, in an order of its own.
 pub type Driver = Box<dyn FnOnce(&mut Run) -> Result<(), Stopped>>;
 
-/// A command that runs a plan: what is the tool's own of it.
-pub trait Foreign: Send {
-    /// The tool's name, which begins each complaint.
-    const NAME: &'static str;
-    /// SIGUSR1 requests results so far; otherwise it interrupts the run.
-    const REPORTS_ON_USR1: bool = false;
-    /// The exit code of whatever keeps the plan from running.
-    const WRONG: u8;
+/// One run of a tool's command line: the tool's own part of it.
+pub trait Session: Send {
+    /// Starts everything that accompanies the run; returns the lines before it.
+    ///
+    /// # Errors
+    /// A sentence that keeps the plan from running.
+    fn begin(&mut self) -> Result<String, String>;
 
-    /// The file that results go to instead of standard output.
-    fn output_file(&self) -> Option<&Path>;
-
-    /// Requests to end the run before its time, and for results so far.
-    fn requests(&self) -> Requests;
-
-    /// The order of phases, where one decides over another; else all run one after another.
-    fn driver(&self) -> Driver {
-        Box::new(Run::whole_plan)
-    }
-
-    /// The lines before the run.
-    fn preamble(&self) -> String;
-
-    /// Begins what goes on beside the run. The error is a sentence.
-    fn begin(&mut self) -> Result<(), String>;
-
-    /// The lines that an event adds to the results.
+    /// Returns the lines that an event adds to the results. [`Event::Interim`] has the results so
+    /// far.
     fn on(&mut self, event: &Event) -> String;
 
-    /// Results so far.
-    fn interim(&self, report: &Report) -> String;
+    /// Ends everything that accompanied the run, adds notes to the report, writes the tool's files
+    /// and returns its results, with the verdict among those that `verdict_in` names.
+    fn finish(&mut self, report: &mut Report, verdict_in: VerdictIn) -> Finish;
 
-    /// Ends what went on beside the run, whatever came of it.
-    fn end(&mut self);
+    /// Problems of the plan in the user's words, a sentence each.
+    fn sentences(&self, problems: &[Problem]) -> Vec<String>;
 
-    /// Adds to a report what only the command knows.
-    fn complete(&mut self, report: &mut Report);
+    /// The order of phases, where one phase decides over another; else one after another.
+    fn driver(&mut self) -> Driver {
+        Box::new(Run::whole_plan)
+    }
+}
 
-    /// Writes files beside the results. The error is a sentence.
-    fn write_files(&self, report: &Report) -> Result<(), String>;
-
-    /// The results, with the verdict among those that `verdict_in` names.
-    fn results(&self, report: &Report, verdict_in: VerdictIn) -> String;
-
-    /// The verdict as text, for where it stands alone.
-    fn verdict(&self, report: &Report) -> String;
-
-    /// The lines about what failed, for stderr.
-    fn failures(&self, report: &Report) -> String;
-
-    /// The exit code.
-    fn exit_code(&self, report: &Report) -> u8;
-
-    /// Shows problems of the plan in the user's words.
-    fn complain(&self, problems: &[Problem]);
+/// Results of a session.
+pub struct Finish {
+    /// Text for stdout, or for the file of the results.
+    pub results: String,
+    /// The verdict as text, for stderr or a file of its own.
+    pub verdict: String,
+    /// Lines on stderr about failures.
+    pub failures: String,
+    /// A sentence if a file of the tool could not be written.
+    pub files: Result<(), String>,
+    /// Exit code.
+    pub exit_code: u8,
 }
 
 /// The hosts that run a plan.
 pub enum Place {
-    /// This one.
+    /// This host.
     Here(HostOptions),
-    /// Those of a fleet.
+    /// The hosts of a fleet.
     Fleet(Identity, FleetOptions),
 }
 
 impl Place {
+    /// This host, or a fleet. Targets of `force` are written although another process holds them.
+    pub fn new(force: Vec<String>, fleet: Option<(Identity, FleetOptions)>) -> Place {
+        match fleet {
+            None => Place::Here(HostOptions { force, at_once: true, ..HostOptions::default() }),
+            Some((identity, options)) => Place::Fleet(identity, FleetOptions { force, ..options }),
+        }
+    }
+
     /// Number of the hosts of a fleet.
     pub fn hosts(&self) -> Option<u32> {
         match self {
             Place::Here(_) => None,
             Place::Fleet(_, options) => Some(options.hosts.len() as u32),
         }
+    }
+
+    /// Runs without the block tracer.
+    fn without_trace(&mut self) {
+        let mode = match self {
+            Place::Here(host) => &mut host.block_trace,
+            Place::Fleet(_, options) => &mut options.block_trace,
+        };
+        *mode = BlockTraceMode::Off;
     }
 
     /// The runner of these hosts.
@@ -108,129 +108,116 @@ impl Place {
     }
 }
 
-/// Runs the plan on this host, and gives the exit code.
-fn run<F: Foreign>(command: &mut F, plan: &Plan, (options, host): (Options, HostOptions)) -> u8 {
-    run_on(command, plan, (options, Place::Here(host)))
+/// The request of a command line: a plan, and how its results are delivered.
+pub struct Invocation<'a> {
+    /// The tool's name, the file that results go to instead of stdout, and the exit code if the
+    /// plan does not run or its results are not written.
+    pub complaints: Complaints<'a>,
+    /// Requests for interim results, and for an early end.
+    pub requests: Requests,
+    /// The plan.
+    pub plan: Cow<'a, Plan>,
+    /// The command line, for the report.
+    pub command: &'a [String],
+    /// The hosts.
+    pub place: Place,
 }
 
-/// Runs the plan on the hosts that have its ranks, each with its share of the workers, or on this
-/// one; gives the exit code.
-pub fn run_ranked<F: Foreign>(
-    command: &mut F,
-    plan: &Plan,
-    (options, host): (Options, HostOptions),
-    hosts: Option<&RankHosts>,
-) -> u8 {
-    let Some(hosts) = hosts else { return run(command, plan, (options, host)) };
-    let fleet = FleetOptions { force: host.force, ..hosts.options.clone() };
-    let mut jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
-    if hosts.first_elsewhere().is_some() && jobs.any(|job| job.operations_log.is_some()) {
-        let sentence = "times of single operations are written on the hosts that --hosts names, \
-                        and no file of this host can have them; leave them out";
-        return refused(command, sentence);
-    }
-    match plan.spread(hosts.count()) {
-        Ok(plan) => {
-            let place = Place::Fleet(hosts.identity.clone(), fleet);
-            run_on(command, &plan, (options, place))
+impl Invocation<'_> {
+    /// The same on the hosts that have the ranks, each with its share of the workers.
+    ///
+    /// # Errors
+    /// A sentence if the hosts cannot run the plan.
+    pub fn on(mut self, hosts: Option<&RankHosts>) -> Result<Self, String> {
+        let Some(hosts) = hosts else { return Ok(self) };
+        let mut jobs = self.plan.phases.iter().flat_map(|phase| &phase.jobs);
+        if hosts.first_elsewhere().is_some() && jobs.any(|job| job.operations_log.is_some()) {
+            return Err("times of single operations are written on the hosts that --hosts names, \
+                        and no file of this host can have them; leave them out"
+                .to_owned());
         }
-        Err(sentence) => refused(command, &sentence),
-    }
-}
-
-/// Runs the plan, and gives the exit code.
-pub fn run_on<F: Foreign>(
-    command: &mut F,
-    plan: &Plan,
-    (options, mut place): (Options, Place),
-) -> u8 {
-    let verdict = Verdict::chosen();
-    // Before files are claimed, and complaints written to them.
-    if let Err(error) = candor_run::note_files(plan) {
-        return not_started(command, &error);
-    }
-    let (mut own, mut sink) = match opened(command, &verdict) {
-        Ok(opened) => opened,
-        Err(sentence) => return refused(command, &sentence),
-    };
-    if verdict == Verdict::Off && !own.have_readers() {
-        // Nobody would read what it saw.
-        match &mut place {
-            Place::Here(host) => host.block_trace = BlockTraceMode::Off,
-            Place::Fleet(_, options) => options.block_trace = BlockTraceMode::Off,
-        }
-    }
-    let control = if F::REPORTS_ON_USR1 {
-        candor_run::interrupts_and_interims()
-    } else {
-        candor_run::interrupts()
-    };
-    let monitor = Monitor::start(F::NAME, command.requests(), control.clone());
-    if let Err(sentence) = command.begin() {
-        return refused(command, &sentence);
-    }
-    let mut undelivered = Ok(());
-    let driver = command.driver();
-    let consumer = |event: &Event| {
-        own.take(event);
-        let text = match event {
-            Event::Interim { report } => command.interim(report),
-            event => command.on(event),
+        let force = match self.place {
+            Place::Here(host) => host.force,
+            Place::Fleet(_, options) => options.force,
         };
-        if !text.is_empty() && undelivered.is_ok() {
-            undelivered = sink.put(&text);
-            // A reader of interim results reads them now.
-            if undelivered.is_ok() && matches!(event, Event::Interim { .. }) {
-                undelivered = sink.deliver();
+        self.place = Place::new(force, Some((hosts.identity.clone(), hosts.options.clone())));
+        self.plan = Cow::Owned(self.plan.spread(hosts.count())?);
+        Ok(self)
+    }
+
+    /// Runs the plan, and returns the exit code.
+    pub fn run(self, session: &mut dyn Session) -> u8 {
+        let Invocation { complaints, requests, plan, command, mut place } = self;
+        let verdict = Verdict::chosen();
+        // Before files are claimed, and complaints written to them.
+        if let Err(error) = candor_run::note_files(&plan) {
+            return not_started(complaints, session, &error);
+        }
+        let (mut own, mut sink) = match opened(&verdict, complaints.file) {
+            Ok(opened) => opened,
+            Err(sentence) => return complaints.sentence(&sentence),
+        };
+        if verdict == Verdict::Off && !own.have_readers() {
+            // No output shows what the tracer would record.
+            place.without_trace();
+        }
+        let control = if requests.on_usr1 {
+            candor_run::interrupts_and_interims()
+        } else {
+            candor_run::interrupts()
+        };
+        let monitor = Monitor::start(complaints.tool, requests, control.clone());
+        if let Err(sentence) = session.begin().and_then(|lines| sink.put(&lines)) {
+            return complaints.sentence(&sentence);
+        }
+        let mut undelivered = Ok(());
+        let driver = session.driver();
+        let consumer = |event: &Event| {
+            own.take(event);
+            let text = session.on(event);
+            if !text.is_empty() && undelivered.is_ok() {
+                undelivered = sink.put(&text);
+                // A reader of interim results reads them now.
+                if undelivered.is_ok() && matches!(event, Event::Interim { .. }) {
+                    undelivered = sink.deliver();
+                }
             }
+        };
+        let options = Options { command: command.to_vec(), ..Options::default() };
+        let runner = |channels: &Channels| place.runner(channels);
+        let ran = candor_run::execute_on(runner, &plan, &options, &control, consumer, driver);
+        drop(monitor);
+        let mut report = match ran {
+            Ok(report) => report,
+            Err(error) => return not_started(complaints, session, &error),
+        };
+        let finish = session.finish(&mut report, verdict.among_results());
+        screen::tell(&finish.failures);
+        let delivered =
+            undelivered.and_then(|()| sink.put(&finish.results)).and_then(|()| sink.deliver());
+        if let Err(sentence) = delivered {
+            return complaints.sentence(&sentence);
         }
-    };
-    let runner = |channels: &Channels| place.runner(channels);
-    let ran = candor_run::execute_on(runner, plan, &options, &control, consumer, driver);
-    drop(monitor);
-    command.end();
-    let mut report = match ran {
-        Ok(report) => report,
-        Err(error) => return not_started(command, &error),
-    };
-    command.complete(&mut report);
-    let files = command.write_files(&report);
-    let text = command.results(&report, verdict.among_results());
-    screen::tell(&command.failures(&report));
-    let delivered = undelivered.and_then(|()| sink.put(&text)).and_then(|()| sink.deliver());
-    if let Err(sentence) = delivered {
-        return refused(command, &sentence);
-    }
-    // The results stand by now, and stay whatever else cannot be written.
-    let delivered = verdict.deliver(|| command.verdict(&report)).and(files).and(own.write(&report));
-    own.close(&control);
-    match delivered.inspect_err(|sentence| screen::tell(&format!("{}: {sentence}\n", F::NAME))) {
-        Ok(()) => command.exit_code(&report),
-        Err(_) => F::WRONG,
+        // The results are written; they stay even if nothing else can be.
+        let delivered = verdict.deliver(&finish.verdict).and(finish.files).and(own.write(&report));
+        own.close(&control);
+        match delivered {
+            Ok(()) => finish.exit_code,
+            Err(sentence) => complaints.aside(&sentence),
+        }
     }
 }
 
-/// Candor's own results, and the sink with the lines before the run in it.
-fn opened(command: &impl Foreign, verdict: &Verdict) -> Result<(OwnResults, Sink), String> {
+/// Candor's own results, and the sink of the tool's.
+fn opened(verdict: &Verdict, file: Option<&Path>) -> Result<(OwnResults, Sink), String> {
     verdict.claim()?;
-    let own = OwnResults::open()?;
-    let mut sink = Sink::open(command.output_file())?;
-    sink.put(&command.preamble())?;
-    Ok((own, sink))
+    Ok((OwnResults::open()?, Sink::open(file)?))
 }
 
-fn refused<F: Foreign>(command: &F, sentence: &str) -> u8 {
-    Complaints { tool: F::NAME, file: command.output_file() }.sentence(sentence);
-    F::WRONG
-}
-
-/// Shows why nothing ran, at the words that are to blame where they are known.
-fn not_started<F: Foreign>(command: &F, error: &RunError) -> u8 {
+/// Shows why nothing ran, with the position in the user's text where it is known.
+fn not_started(complaints: Complaints<'_>, session: &dyn Session, error: &RunError) -> u8 {
     match error.problems() {
-        [] => refused(command, &error.to_string()),
-        problems => {
-            command.complain(problems);
-            F::WRONG
-        }
+        [] => complaints.sentence(&error.to_string()),
+        problems => complaints.sentences(&session.sentences(problems)),
     }
 }

@@ -71,11 +71,11 @@ impl Verdict {
     }
 
     /// Writes the verdict where it does not stand among the results. The error is a sentence.
-    pub fn deliver(&self, text: impl FnOnce() -> String) -> Result<(), String> {
+    pub fn deliver(&self, text: &str) -> Result<(), String> {
         match self {
             Verdict::WithResults | Verdict::Off => {}
-            Verdict::Stderr => screen::tell(&text()),
-            Verdict::File(path) => candor_files::replace(path, text())
+            Verdict::Stderr => screen::tell(text),
+            Verdict::File(path) => candor_files::replace(path, text)
                 .map_err(|error| format!("{} cannot be written: {error}", path.text()))?,
         }
         Ok(())

@@ -1,6 +1,6 @@
-//! Runs the tests and delivers what they gave.
+//! Runs the tests and prints their results.
 
-use std::cell::RefCell;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
@@ -11,21 +11,17 @@ use candor_dialects::ior::output::{self, Moment, Results};
 use candor_dialects::ior::plan::Lowered;
 use candor_plan::{PathText, Problem, TargetKind, path_of};
 use candor_record::{Ended, Event, Measurement, PhaseRecord, Report};
-use candor_run::{HostOptions, Options};
 
 use super::drive::Driver;
 use super::{COMPLAINTS, WRONG, host};
 use crate::commands;
-use crate::commands::foreign::failures::{mismatch, reason};
+use crate::commands::foreign::failures::{self, mismatch, reason};
 use crate::commands::foreign::launch::is_launched;
 use crate::commands::foreign::monitor::Requests;
 use crate::commands::foreign::ranks::RankHosts;
 use crate::commands::foreign::verdict::VerdictIn;
-use crate::commands::foreign::{self, Foreign};
+use crate::commands::foreign::{Complaints, Finish, Invocation, Place, Session, force, run};
 use crate::screen;
-
-/// The variable that lets a device be written that others hold.
-const FORCE: &str = "CANDOR_FORCE";
 
 /// Mismatches that are shown one by one.
 const MISMATCHES_SHOWN: usize = 8;
@@ -36,25 +32,33 @@ pub fn dry(lowered: &Lowered, hosts: Option<&RankHosts>) -> u8 {
     commands::printed(&text)
 }
 
-/// Runs the tests, and gives the exit code.
+/// Runs the tests, and returns the exit code.
 pub fn main(reading: &Reading, lowered: &Lowered, hosts: Option<&RankHosts>) -> u8 {
-    let insists = std::env::var_os(FORCE).is_some_and(|value| value == "1");
     let devices = lowered.plan.targets.iter().filter(|target| target.kind == TargetKind::Device);
     let devices = devices.map(|target| target.path.text());
-    let force = if insists { devices.collect() } else { Vec::new() };
-    let host = HostOptions { force, at_once: true, ..HostOptions::default() };
-    let command = lowered.setup.command.clone();
-    let options = Options { command, ..Options::default() };
-    let run = &mut Tests {
+    let session = &mut Tests {
         reading,
         lowered,
         results: results(lowered, hosts),
-        sizes: RefCell::default(),
+        sizes: None,
         is_elsewhere: hosts.and_then(RankHosts::first_elsewhere).is_some(),
         made: HashSet::new(),
         failed: Ok(()),
     };
-    foreign::run_ranked(run, &lowered.plan, (options, host), hosts)
+    let invocation = Invocation {
+        complaints: Complaints {
+            file: lowered.setup.output.summary_file.as_ref().map(Path::new),
+            ..COMPLAINTS
+        },
+        requests: Requests::default(),
+        plan: Cow::Borrowed(&lowered.plan),
+        command: &lowered.setup.command,
+        place: Place::new(if force::is_set() { devices.collect() } else { Vec::new() }, None),
+    };
+    match invocation.on(hosts) {
+        Ok(invocation) => invocation.run(session),
+        Err(sentence) => COMPLAINTS.sentence(&sentence),
+    }
 }
 
 fn results<'a>(lowered: &'a Lowered, hosts: Option<&RankHosts>) -> Results<'a> {
@@ -75,7 +79,7 @@ struct Tests<'a> {
     lowered: &'a Lowered,
     results: Results<'a>,
     /// Bytes of the files after each phase, from the driver.
-    sizes: RefCell<Option<Receiver<Option<u64>>>>,
+    sizes: Option<Receiver<Option<u64>>>,
     /// Other hosts have the files.
     is_elsewhere: bool,
     /// Files of rows that this run has begun.
@@ -84,34 +88,19 @@ struct Tests<'a> {
     failed: Result<(), String>,
 }
 
-impl Foreign for Tests<'_> {
-    const NAME: &'static str = "ior";
-    const WRONG: u8 = WRONG;
-
-    fn output_file(&self) -> Option<&Path> {
-        self.lowered.setup.output.summary_file.as_ref().map(Path::new)
+impl Session for Tests<'_> {
+    fn begin(&mut self) -> Result<String, String> {
+        if let Some(file) = &self.lowered.setup.output.summary_file {
+            screen::data(&format!("Writing output to {file}\n"))?;
+        }
+        Ok(self.as_text(self.results.head()))
     }
 
-    fn requests(&self) -> Requests {
-        Requests::default()
-    }
-
-    fn driver(&self) -> foreign::Driver {
+    fn driver(&mut self) -> run::Driver {
         let (sizes, received) = mpsc::channel();
-        self.sizes.replace(Some(received));
+        self.sizes = Some(received);
         let driver = Driver::new(self.lowered, sizes);
         Box::new(move |run| driver.drive(run))
-    }
-
-    fn preamble(&self) -> String {
-        self.as_text(self.results.head())
-    }
-
-    fn begin(&mut self) -> Result<(), String> {
-        match &self.lowered.setup.output.summary_file {
-            Some(file) => screen::data(&format!("Writing output to {file}\n")),
-            None => Ok(()),
-        }
     }
 
     fn on(&mut self, event: &Event) -> String {
@@ -130,98 +119,61 @@ impl Foreign for Tests<'_> {
         self.as_text(text)
     }
 
-    fn interim(&self, _: &Report) -> String {
-        String::new()
-    }
-
-    fn end(&mut self) {}
-
-    fn complete(&mut self, report: &mut Report) {
+    fn finish(&mut self, report: &mut Report, verdict_in: VerdictIn) -> Finish {
         report.notes.extend(self.lowered.notes.iter().cloned());
+        let verdict = output::verdict(report);
+        let mut failures = failures::sentences(report, has_failed, reason);
+        let code = COMPLAINTS.exit_code_of(report, &failures);
+        failures.extend(wrong_data(report));
+        Finish {
+            results: self.results(report, (&verdict, verdict_in)),
+            verdict,
+            failures: COMPLAINTS.lines(failures),
+            files: self.failed.clone(),
+            exit_code: if self.results.errors() > 0 { WRONG } else { code },
+        }
     }
 
-    fn write_files(&self, _: &Report) -> Result<(), String> {
-        self.failed.clone()
+    fn sentences(&self, problems: &[Problem]) -> Vec<String> {
+        let sentence = |problem: &Problem| {
+            let said = self.lowered.origins.diagnostic(problem).describe(&self.reading.texts);
+            match problem.rule {
+                "held-device" => format!("{said}; {}", force::REMEDY),
+                _ => said,
+            }
+        };
+        problems.iter().map(sentence).collect()
     }
+}
 
-    fn results(&self, report: &Report, verdict_in: VerdictIn) -> String {
+impl Tests<'_> {
+    fn results(&mut self, report: &Report, (verdict, verdict_in): (&str, VerdictIn)) -> String {
         let now = Moment::now();
         match self.lowered.setup.output.format {
             Format::Default if verdict_in == VerdictIn::Terminal => {
-                self.results.clone().tail(&now) + &self.verdict(report)
+                self.results.tail(&now) + verdict
             }
             Format::Default => {
-                self.tell_beside(report, verdict_in);
-                self.results.clone().tail(&now)
+                tell_aside(report, verdict, verdict_in);
+                self.results.tail(&now)
             }
             Format::Json => {
                 let with_verdict = verdict_in != VerdictIn::Nothing;
                 self.results.json(&now, with_verdict.then_some(report))
             }
             Format::Csv => {
-                // Nothing but rows: scripts take the last line.
-                self.tell_beside(report, verdict_in);
+                // Only rows, because scripts take the last line.
+                tell_aside(report, verdict, verdict_in);
                 self.results.csv()
             }
-        }
-    }
-
-    fn verdict(&self, report: &Report) -> String {
-        output::verdict(report)
-    }
-
-    fn failures(&self, report: &Report) -> String {
-        let failed = report.phases.iter().flat_map(|phase| {
-            let failed = phase.measurements.iter().filter(|measured| has_failed(measured));
-            failed.map(move |measured| format!("{}: {}", phase.name, reason(measured)))
-        });
-        let mut sentences: Vec<String> = failed.collect();
-        if sentences.is_empty() {
-            sentences.extend(report.cut_short.clone());
-        }
-        sentences.extend(wrong_data(report));
-        foreign::lines(Self::NAME, &foreign::capped(sentences))
-    }
-
-    fn exit_code(&self, report: &Report) -> u8 {
-        let mut measured = report.phases.iter().flat_map(|phase| &phase.measurements);
-        let failed = measured.any(has_failed) || report.cut_short.is_some();
-        let wrong = failed || report.interrupted || self.results.errors() > 0;
-        if wrong { WRONG } else { 0 }
-    }
-
-    fn complain(&self, problems: &[Problem]) {
-        let sentence = |problem: &Problem| {
-            let said = self.lowered.origins.diagnostic(problem).describe(&self.reading.texts);
-            match problem.rule {
-                "held-device" => {
-                    format!("{said}; release it first, or insist with {FORCE}=1 in the environment")
-                }
-                _ => said,
-            }
-        };
-        COMPLAINTS.sentences(&problems.iter().map(sentence).collect::<Vec<_>>());
-    }
-}
-
-impl Tests<'_> {
-    /// Tells on stderr what text without a verdict does not have: the verdict to a person, else the
-    /// notes on a back end that is another one here.
-    fn tell_beside(&self, report: &Report, verdict_in: VerdictIn) {
-        let is_for_person = !is_launched() && screen::is_read_by_a_person();
-        match verdict_in {
-            VerdictIn::Nothing => {}
-            _ if is_for_person => screen::tell(&self.verdict(report)),
-            _ => screen::tell(&output::back_end_notes(report, "ior: ")),
         }
     }
 
     /// The warning that the files of a phase have another size, for the table; files and rows
     /// have no place for it, and stderr gets it. A document has the bytes themselves.
     fn size_warning(&self, record: &PhaseRecord) -> String {
-        let sizes = self.sizes.borrow();
         // The driver ends without a size where the run ends with the phase.
-        let size = sizes.as_ref().and_then(|sizes| sizes.recv().ok()).flatten();
+        let size = self.sizes.as_ref().and_then(|sizes| sizes.recv().ok()).flatten();
         let size = size.filter(|_| !self.is_elsewhere);
         let text = size.map_or_else(String::new, |size| self.results.size_warning(record, size));
         let output = &self.lowered.setup.output;
@@ -270,6 +222,17 @@ impl Tests<'_> {
         {
             self.failed = Err(format!("{file} cannot be written: {error}"));
         }
+    }
+}
+
+/// Prints on stderr what text without a verdict does not have: the verdict to a person, else the
+/// notes on a different back end.
+fn tell_aside(report: &Report, verdict: &str, verdict_in: VerdictIn) {
+    let is_for_person = !is_launched() && screen::is_read_by_a_person();
+    match verdict_in {
+        VerdictIn::Nothing => {}
+        _ if is_for_person => screen::tell(verdict),
+        _ => screen::tell(&output::back_end_notes(report, "ior: ")),
     }
 }
 

@@ -1,6 +1,6 @@
-//! Runs the phases and delivers what they gave.
+//! Runs the phases and prints their results.
 
-use std::path::Path;
+use std::borrow::Cow;
 use std::time::Instant;
 
 use candor_dialects::kit::verdict;
@@ -9,42 +9,38 @@ use candor_dialects::md_workbench::output::{self, Results};
 use candor_dialects::md_workbench::plan::{Lowered, Stage};
 use candor_plan::Problem;
 use candor_record::{Ended, Event, Measurement, PhaseRecord, Report};
-use candor_run::{HostOptions, Options};
 
-use super::{COMPLAINTS, WRONG, files, latencies};
-use crate::commands::foreign::failures::of_name;
+use super::{COMPLAINTS, files, latencies};
 use crate::commands::foreign::monitor::Requests;
 use crate::commands::foreign::ranks::RankHosts;
 use crate::commands::foreign::removal::Removal;
 use crate::commands::foreign::verdict::VerdictIn;
-use crate::commands::foreign::{self, Foreign};
+use crate::commands::foreign::{Finish, Invocation, Place, Session, failures};
 
-/// Runs the phases, and gives the exit code.
+/// Runs the phases, and returns the exit code.
 pub fn main(lowered: &Lowered, hosts: Option<&RankHosts>) -> u8 {
-    let asked = &lowered.setup.asked;
-    if let Err(sentence) = files::check(lowered) {
-        COMPLAINTS.sentence(&sentence);
-        return WRONG;
-    }
-    let host = HostOptions { at_once: true, ..HostOptions::default() };
-    let options = Options { command: asked.command.clone(), ..Options::default() };
+    run(lowered, hosts).unwrap_or_else(|sentence| COMPLAINTS.sentence(&sentence))
+}
+
+fn run(lowered: &Lowered, hosts: Option<&RankHosts>) -> Result<u8, String> {
+    files::check(lowered)?;
     let elsewhere = hosts.filter(|hosts| hosts.first_elsewhere().is_some());
-    let removal = match elsewhere.map(|hosts| files::removal(lowered, hosts)).transpose() {
-        Ok(removal) => removal,
-        Err(sentence) => {
-            COMPLAINTS.sentence(&sentence);
-            return WRONG;
-        }
-    };
-    let run = &mut Run {
+    let removal = elsewhere.map(|hosts| files::removal(lowered, hosts)).transpose()?;
+    let session = &mut Run {
         lowered,
         started: output::stamp(),
         began: Instant::now(),
         results: Results::default(),
         removal,
-        stays: false,
     };
-    foreign::run_ranked(run, &lowered.plan, (options, host), hosts)
+    let invocation = Invocation {
+        complaints: COMPLAINTS,
+        requests: Requests::default(),
+        plan: Cow::Borrowed(&lowered.plan),
+        command: &lowered.setup.asked.command,
+        place: Place::new(Vec::new(), None),
+    };
+    Ok(invocation.on(hosts)?.run(session))
 }
 
 /// A run of the phases.
@@ -53,34 +49,17 @@ struct Run<'a> {
     started: String,
     began: Instant,
     results: Results,
-    /// Removal of the directory of the sets, where this host need not be among those that have it.
+    /// Removal of the directory of the sets, if other hosts have it.
     removal: Option<Removal<'a>>,
-    /// The directory of the sets was to be removed, and is still there.
-    stays: bool,
 }
 
-impl Foreign for Run<'_> {
-    const NAME: &'static str = "md-workbench";
-    const WRONG: u8 = WRONG;
-
-    fn output_file(&self) -> Option<&Path> {
-        None
-    }
-
-    fn requests(&self) -> Requests {
-        Requests::default()
-    }
-
-    fn preamble(&self) -> String {
-        if self.is_text() {
+impl Session for Run<'_> {
+    fn begin(&mut self) -> Result<String, String> {
+        Ok(if self.is_text() {
             output::header(&self.lowered.setup, &self.started)
         } else {
             String::new()
-        }
-    }
-
-    fn begin(&mut self) -> Result<(), String> {
-        Ok(())
+        })
     }
 
     fn on(&mut self, event: &Event) -> String {
@@ -90,25 +69,47 @@ impl Foreign for Run<'_> {
         }
     }
 
-    fn interim(&self, _: &Report) -> String {
-        String::new()
-    }
-
-    fn end(&mut self) {
-        // Sets that could not be removed were told already.
-        let removed = self.results.stages.iter().any(|result| {
-            result.stage == Stage::Cleanup && result.is_complete && result.failed() == 0
-        });
-        if removed {
-            self.stays = match &self.removal {
-                None => !files::remove_directory(self.lowered),
-                Some(removal) => removal.run().is_err(),
-            };
+    fn finish(&mut self, report: &mut Report, verdict_in: VerdictIn) -> Finish {
+        let is_left = !self.remove_directory();
+        report.notes.extend(self.lowered.notes.iter().cloned());
+        let verdict = verdict::text(report, output::FIGURES);
+        let failures = failures::sentences(report, has_failed, failures::of_name);
+        let mut results = self.results(report, is_left);
+        if self.is_text() && verdict_in == VerdictIn::Terminal {
+            results += &verdict;
+        }
+        Finish {
+            results,
+            verdict,
+            exit_code: COMPLAINTS.exit_code_of(report, &failures),
+            failures: COMPLAINTS.lines(failures),
+            files: self.write_files(report),
         }
     }
 
-    fn complete(&mut self, report: &mut Report) {
-        report.notes.extend(self.lowered.notes.iter().cloned());
+    fn sentences(&self, problems: &[Problem]) -> Vec<String> {
+        COMPLAINTS.with_options_page(problems)
+    }
+}
+
+impl Run<'_> {
+    /// True where the familiar text is printed.
+    fn is_text(&self) -> bool {
+        let asked = &self.lowered.setup.asked.output;
+        asked.summary_format == SummaryFormat::Default || asked.summary_file.is_some()
+    }
+
+    /// Removes the directory of the sets after a complete clean-up; false if it is still there.
+    /// A failed clean-up has its own line.
+    fn remove_directory(&self) -> bool {
+        let is_empty = self.results.stages.iter().any(|result| {
+            result.stage == Stage::Cleanup && result.is_complete && result.failed() == 0
+        });
+        !is_empty
+            || match &self.removal {
+                None => files::remove_directory(self.lowered),
+                Some(removal) => removal.run().is_ok(),
+            }
     }
 
     fn write_files(&self, report: &Report) -> Result<(), String> {
@@ -118,61 +119,21 @@ impl Foreign for Run<'_> {
         file.map_or(Ok(()), |file| files::write(file, &self.document(report)))
     }
 
-    fn results(&self, report: &Report, verdict_in: VerdictIn) -> String {
-        let to_file = self.lowered.setup.asked.output.summary_file.is_some();
+    fn results(&self, report: &Report, is_left: bool) -> String {
+        let setup = &self.lowered.setup;
         if !self.is_text() {
+            let to_file = setup.asked.output.summary_file.is_some();
             return if to_file { String::new() } else { self.document(report) };
         }
-        let setup = &self.lowered.setup;
         let mut text = String::new();
-        // A run that ended early has a line of what it did.
+        // A phase that ended early has a line for its finished part.
         if let Some(last) = self.results.stages.last().filter(|result| !result.is_complete) {
             text += &output::line(setup, last);
         }
-        if self.stays {
+        if is_left {
             text += &format!("Unable to remove directory {}\n", setup.asked.objects.prefix);
         }
-        text += &output::closing(setup, self.began.elapsed().as_secs_f64(), &output::stamp());
-        if verdict_in == VerdictIn::Terminal {
-            text += &self.verdict(report);
-        }
-        text
-    }
-
-    fn verdict(&self, report: &Report) -> String {
-        verdict::text(report, output::FIGURES)
-    }
-
-    fn failures(&self, report: &Report) -> String {
-        let failed = report.phases.iter().flat_map(|phase| {
-            let failed = phase.measurements.iter().filter(|measured| has_failed(measured));
-            failed.map(move |measured| format!("{}: {}", phase.name, of_name(measured)))
-        });
-        let mut sentences: Vec<String> = failed.collect();
-        if sentences.is_empty() {
-            sentences.extend(report.cut_short.clone());
-        }
-        foreign::lines(Self::NAME, &foreign::capped(sentences))
-    }
-
-    fn exit_code(&self, report: &Report) -> u8 {
-        let mut measured = report.phases.iter().flat_map(|phase| &phase.measurements);
-        let failed = measured.any(has_failed) || report.cut_short.is_some();
-        if failed || report.interrupted { WRONG } else { 0 }
-    }
-
-    fn complain(&self, problems: &[Problem]) {
-        let sentence =
-            |problem: &Problem| format!("{}; see `candor options {}`", problem.message, Self::NAME);
-        COMPLAINTS.sentences(&problems.iter().map(sentence).collect::<Vec<_>>());
-    }
-}
-
-impl Run<'_> {
-    /// True where the familiar text is printed.
-    fn is_text(&self) -> bool {
-        let asked = &self.lowered.setup.asked.output;
-        asked.summary_format == SummaryFormat::Default || asked.summary_file.is_some()
+        text + &output::closing(setup, self.began.elapsed().as_secs_f64(), &output::stamp())
     }
 
     /// The results as one document.

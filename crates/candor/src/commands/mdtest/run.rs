@@ -1,8 +1,8 @@
-//! Runs the phases and delivers what they gave.
+//! Runs the phases and prints their results.
 
-use std::cell::RefCell;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use candor_dialects::kit::verdict;
 use candor_dialects::mdtest::options::SummaryFormat;
@@ -10,45 +10,41 @@ use candor_dialects::mdtest::output::{self, Results, TaskRun};
 use candor_dialects::mdtest::plan::Lowered;
 use candor_plan::Problem;
 use candor_record::{Ended, Event, IoFailure, Measurement, PhaseRecord, ProgramEnd, Report};
-use candor_run::{HostOptions, Options};
 
-use super::{COMPLAINTS, WRONG, files, operations, space};
-use crate::commands::foreign::failures::of_name;
+use super::{COMPLAINTS, files, operations, space};
 use crate::commands::foreign::monitor::Requests;
 use crate::commands::foreign::ranks::RankHosts;
 use crate::commands::foreign::removal::Removal;
 use crate::commands::foreign::verdict::VerdictIn;
-use crate::commands::foreign::{self, Foreign};
+use crate::commands::foreign::{Finish, Invocation, Place, Session, failures};
 
-/// Runs the phases, and gives the exit code.
+/// Runs the phases, and returns the exit code.
 pub fn main(lowered: &Lowered, hosts: Option<&RankHosts>) -> u8 {
-    let asked = &lowered.setup.asked;
-    if let Err(sentence) = files::check(lowered) {
-        COMPLAINTS.sentence(&sentence);
-        return WRONG;
-    }
+    run(lowered, hosts).unwrap_or_else(|sentence| COMPLAINTS.sentence(&sentence))
+}
+
+fn run(lowered: &Lowered, hosts: Option<&RankHosts>) -> Result<u8, String> {
+    files::check(lowered)?;
     let directories = match hosts.filter(|hosts| hosts.first_elsewhere().is_some()) {
         None => Directories::Here { missing: files::missing(&lowered.setup) },
-        Some(hosts) => match files::removal(&lowered.setup, hosts) {
-            Ok(removal) => Directories::Elsewhere(removal),
-            Err(sentence) => {
-                COMPLAINTS.sentence(&sentence);
-                return WRONG;
-            }
-        },
+        Some(hosts) => Directories::Elsewhere(files::removal(&lowered.setup, hosts)?),
     };
-    let host = HostOptions { at_once: true, ..HostOptions::default() };
-    let options = Options { command: asked.command.clone(), ..Options::default() };
-    let run = &mut Run {
+    let session = &mut Run {
         lowered,
         started: output::stamp(),
         nodes: hosts.map_or(1, RankHosts::count),
         directories,
         results: Results::default(),
         printed: 0,
-        failed: RefCell::default(),
     };
-    foreign::run_ranked(run, &lowered.plan, (options, host), hosts)
+    let invocation = Invocation {
+        complaints: COMPLAINTS,
+        requests: Requests::default(),
+        plan: Cow::Borrowed(&lowered.plan),
+        command: &lowered.setup.asked.command,
+        place: Place::new(Vec::new(), None),
+    };
+    Ok(invocation.on(hosts)?.run(session))
 }
 
 /// Directories around the trees.
@@ -69,25 +65,12 @@ struct Run<'a> {
     results: Results,
     /// Numbers of tasks whose block was printed.
     printed: usize,
-    /// Fault beside the phases, in a sentence.
-    failed: RefCell<Option<String>>,
 }
 
-impl Foreign for Run<'_> {
-    const NAME: &'static str = "mdtest";
-    const WRONG: u8 = WRONG;
-
-    fn output_file(&self) -> Option<&Path> {
-        None
-    }
-
-    fn requests(&self) -> Requests {
-        Requests::default()
-    }
-
-    fn preamble(&self) -> String {
+impl Session for Run<'_> {
+    fn begin(&mut self) -> Result<String, String> {
         if !self.is_text() {
-            return String::new();
+            return Ok(String::new());
         }
         let setup = &self.lowered.setup;
         let space = match self.directories {
@@ -95,11 +78,7 @@ impl Foreign for Run<'_> {
             Directories::Elsewhere(_) => None,
         };
         let space = space.and_then(|path| space::of(path));
-        output::header(setup, self.nodes, &self.started, space)
-    }
-
-    fn begin(&mut self) -> Result<(), String> {
-        Ok(())
+        Ok(output::header(setup, self.nodes, &self.started, space))
     }
 
     fn on(&mut self, event: &Event) -> String {
@@ -109,22 +88,45 @@ impl Foreign for Run<'_> {
         }
     }
 
-    fn interim(&self, _: &Report) -> String {
-        String::new()
-    }
-
-    fn end(&mut self) {
+    fn finish(&mut self, report: &mut Report, verdict_in: VerdictIn) -> Finish {
         let removed = match &self.directories {
             Directories::Here { missing } => {
                 files::remove_directories(&self.lowered.setup, missing)
             }
             Directories::Elsewhere(removal) => removal.run(),
         };
-        *self.failed.get_mut() = removed.err();
+        report.notes.extend(self.lowered.notes.iter().cloned());
+        let verdict = verdict::text(report, output::FIGURES);
+        let mut results = self.results(report);
+        if self.is_text() && verdict_in == VerdictIn::Terminal {
+            results += &verdict;
+        }
+        let is_success = removed.is_ok() && self.is_success(report);
+        let mut failures = failures::sentences(report, has_failed, why);
+        failures.extend(removed.err());
+        Finish {
+            results,
+            verdict,
+            failures: COMPLAINTS.lines(failures),
+            files: self.write_files(report),
+            exit_code: if is_success { 0 } else { COMPLAINTS.exit_code },
+        }
     }
 
-    fn complete(&mut self, report: &mut Report) {
-        report.notes.extend(self.lowered.notes.iter().cloned());
+    fn sentences(&self, problems: &[Problem]) -> Vec<String> {
+        COMPLAINTS.with_options_page(problems)
+    }
+}
+
+impl Run<'_> {
+    /// True if mdtest would end with exit code 0.
+    fn is_success(&self, report: &Report) -> bool {
+        let asked = &self.lowered.setup.asked.run;
+        let mut measured = report.phases.iter().flat_map(|phase| &phase.measurements);
+        let failed = measured.any(|measured| {
+            asked.warnings_are_errors && has_failed(measured) || ends_mdtest(measured)
+        });
+        !failed && report.cut_short.is_none() && !report.interrupted
     }
 
     fn write_files(&self, report: &Report) -> Result<(), String> {
@@ -134,63 +136,22 @@ impl Foreign for Run<'_> {
         file.map_or(Ok(()), |file| files::write(file, &self.document(report)))
     }
 
-    fn results(&self, report: &Report, verdict_in: VerdictIn) -> String {
-        let to_file = self.lowered.setup.asked.output.summary_file.is_some();
+    fn results(&self, report: &Report) -> String {
         if !self.is_text() {
+            let to_file = self.lowered.setup.asked.output.summary_file.is_some();
             return if to_file { String::new() } else { self.document(report) };
         }
         let mut text = String::new();
         if self.lowered.phases.is_empty() {
             text += &self.blocks_of_nothing();
         }
-        // A run that ended early has a block of what it did.
+        // A run that ended early has a block for its finished part.
         for run in self.results.runs.iter().skip(self.printed) {
             text += &output::totals_and_block(&self.lowered.setup, run);
         }
-        text += &format!("-- finished at {} --\n\n", output::stamp());
-        if verdict_in == VerdictIn::Terminal {
-            text += &self.verdict(report);
-        }
-        text
+        text + &format!("-- finished at {} --\n\n", output::stamp())
     }
 
-    fn verdict(&self, report: &Report) -> String {
-        verdict::text(report, output::FIGURES)
-    }
-
-    fn failures(&self, report: &Report) -> String {
-        let failed = report.phases.iter().flat_map(|phase| {
-            let failed = phase.measurements.iter().filter(|measured| has_failed(measured));
-            failed.map(move |measured| format!("{}: {}", phase.name, why(measured)))
-        });
-        let mut sentences: Vec<String> = failed.collect();
-        sentences.extend(self.failed.borrow().clone());
-        if sentences.is_empty() {
-            sentences.extend(report.cut_short.clone());
-        }
-        foreign::lines(Self::NAME, &foreign::capped(sentences))
-    }
-
-    fn exit_code(&self, report: &Report) -> u8 {
-        let asked = &self.lowered.setup.asked.run;
-        let ends_mdtest = |measured: &Measurement| {
-            asked.warnings_are_errors && has_failed(measured) || ends_mdtest(measured)
-        };
-        let mut measured = report.phases.iter().flat_map(|phase| &phase.measurements);
-        let failed = measured.any(ends_mdtest)
-            || report.cut_short.is_some()
-            || self.failed.borrow().is_some();
-        if failed || report.interrupted { WRONG } else { 0 }
-    }
-
-    fn complain(&self, problems: &[Problem]) {
-        let sentence =
-            |problem: &Problem| format!("{}; see `candor options {}`", problem.message, Self::NAME);
-        COMPLAINTS.sentences(&problems.iter().map(sentence).collect::<Vec<_>>());
-    }
-}
-
-impl Run<'_> {
     /// Blocks without a rate, where the items that each task is to have are none.
     fn blocks_of_nothing(&self) -> String {
         let setup = &self.lowered.setup;
@@ -243,7 +204,7 @@ fn why(measured: &Measurement) -> String {
         None if measured.errors.is_empty() && output::short_reads(measured) > 0 => {
             output::SHORT_READS.to_owned()
         }
-        None => of_name(measured),
+        None => failures::of_name(measured),
     }
 }
 

@@ -7,11 +7,14 @@ use crate::commands::foreign::host::ThisHost;
 use crate::commands::foreign::hosts::Hosts;
 use crate::hosts::Keys;
 
-/// The hosts of a run, and how they let us in.
-pub fn fleet(systems: &Systems, force: Vec<String>) -> Result<(Identity, FleetOptions), String> {
+/// The hosts of a run with their identity; none if this host runs it.
+pub fn fleet(systems: &Systems) -> Result<Option<(Identity, FleetOptions)>, String> {
+    if systems.is_empty() {
+        return Ok(None);
+    }
     let hosts = systems.addresses();
-    let options = FleetOptions { hosts, force, at_once: true, ..FleetOptions::default() };
-    Ok((Keys::default().identity()?, options))
+    let options = FleetOptions { hosts, at_once: true, ..FleetOptions::default() };
+    Ok(Some((Keys::default().identity()?, options)))
 }
 
 /// This host with the paths of the systems, each by itself: not all have the same luns.

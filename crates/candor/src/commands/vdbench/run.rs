@@ -1,7 +1,6 @@
 //! Runs the phases and writes what they gave.
 
-use std::cell::RefCell;
-use std::path::Path;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use candor_dialects::kit::{Diagnostic, Origins, verdict};
@@ -14,7 +13,7 @@ use candor_dialects::vdbench::output::{
 use candor_dialects::vdbench::runs::RunRate;
 use candor_plan::{PathText, Plan, Problem, Target, path_of};
 use candor_record::{Ended, Event, Note, PhaseRecord, Report};
-use candor_run::{Command, HostOptions, Options};
+use candor_run::Command;
 
 use super::drive::{Drive, Shared};
 use super::monitor::{Ends, MonitorFile};
@@ -24,11 +23,9 @@ use super::{COMPLAINTS, FAILED, INTERRUPTED};
 use super::{anchors, hosts};
 use crate::commands::foreign::monitor::Requests;
 use crate::commands::foreign::verdict::VerdictIn;
-use crate::commands::foreign::{self, Driver, Foreign, Place};
+use crate::commands::foreign::{Driver, Finish, Invocation, Place, Session, force};
 use crate::screen;
 
-/// The variable that lets a device be written that others hold.
-const FORCE: &str = "CANDOR_FORCE";
 /// The variable that asks for the columns of another version.
 const LAYOUT: &str = "CANDOR_VDBENCH_LAYOUT";
 /// Directory of the results, where none is named.
@@ -41,14 +38,12 @@ const SIMULATED_MAX: f64 = 10_000.0;
 pub fn main(reading: &Reading, lowered: Lowered) -> u8 {
     let problems = problems(&lowered);
     if !problems.is_empty() {
-        COMPLAINTS.diagnostics(&problems, &reading.texts);
-        return FAILED;
+        return COMPLAINTS.diagnostics(&problems, &reading.texts);
     }
     let is_simulation = reading.options.is_simulation;
     let creates = reading.file.general().options.create_anchors;
     if !is_simulation && let Err(missing) = anchors::prepare(&lowered.runs, creates) {
-        COMPLAINTS.diagnostics(&[*missing], &reading.texts);
-        return FAILED;
+        return COMPLAINTS.diagnostics(&[*missing], &reading.texts);
     }
     // Before pages of an earlier run are removed: a target may be among them.
     let targets = Plan { targets: lowered.targets.clone(), ..Plan::default() };
@@ -59,10 +54,7 @@ pub fn main(reading: &Reading, lowered: Lowered) -> u8 {
     });
     let (layout, pages) = match prepared {
         Ok(prepared) => prepared,
-        Err(sentence) => {
-            COMPLAINTS.sentence(&sentence);
-            return FAILED;
-        }
+        Err(sentence) => return COMPLAINTS.sentence(&sentence),
     };
     let setup = Setup { luns: luns(&lowered), ..setup(reading, layout, &pages) };
     let book = Book::open(setup, &lowered.runs, &Now::here());
@@ -72,35 +64,31 @@ pub fn main(reading: &Reading, lowered: Lowered) -> u8 {
     }
     let hosts = lowered.systems.count();
     let plan = Plan { name: "vdbench".into(), hosts, targets: lowered.targets, ..Plan::default() };
-    let insists = std::env::var_os(FORCE).is_some_and(|value| value == "1");
     let paths = plan.targets.iter().map(|target| target.path.text());
-    let force = if insists { paths.collect() } else { Vec::new() };
-    let place = if lowered.systems.is_empty() {
-        Ok(Place::Here(HostOptions { force, at_once: true, ..HostOptions::default() }))
-    } else {
-        hosts::fleet(&lowered.systems, force)
-            .map(|(identity, options)| Place::Fleet(identity, options))
+    let force = if force::is_set() { paths.collect() } else { Vec::new() };
+    let place = match hosts::fleet(&lowered.systems) {
+        Ok(fleet) => Place::new(force, fleet),
+        Err(sentence) => return COMPLAINTS.sentence(&sentence),
     };
-    let place = match place {
-        Ok(place) => place,
-        Err(sentence) => {
-            COMPLAINTS.sentence(&sentence);
-            return FAILED;
-        }
-    };
-    let options = Options { command: reading.options.command.clone(), ..Options::default() };
-    let run = &mut Run {
+    let session = &mut Run {
         reading,
         runs: Arc::new(lowered.runs),
         notes: lowered.notes,
         origins: lowered.origins,
-        written: RefCell::new(written),
+        written,
         shared: Shared::default(),
         current: 0,
         monitor: None,
         is_ending: false,
     };
-    foreign::run_on(run, &plan, (options, place))
+    let invocation = Invocation {
+        complaints: COMPLAINTS,
+        requests: Requests::default(),
+        plan: Cow::Owned(plan),
+        command: &reading.options.command,
+        place,
+    };
+    invocation.run(session)
 }
 
 /// Everything wrong with the phases, in the user's words.
@@ -183,13 +171,7 @@ fn simulate(reading: &Reading, lowered: &Lowered, mut written: Written) -> u8 {
     }
     written.book.close(true, &Now::here());
     let console = written.drain();
-    match screen::data(&console).and(written.pages.undelivered()) {
-        Ok(()) => 0,
-        Err(sentence) => {
-            COMPLAINTS.sentence(&sentence);
-            FAILED
-        }
-    }
+    COMPLAINTS.done(screen::data(&console).and(written.pages.undelivered()))
 }
 
 /// The book, and where its pages go.
@@ -219,7 +201,7 @@ struct Run<'a> {
     runs: Arc<Vec<LoweredRun>>,
     notes: Vec<Note>,
     origins: Origins,
-    written: RefCell<Written>,
+    written: Written,
     shared: Shared,
     /// Index of the run under way.
     current: usize,
@@ -240,7 +222,7 @@ impl Run<'_> {
             return;
         };
         (self.current, self.is_ending) = (index, false);
-        let (Some(run), book) = (self.runs.get(index), &mut self.written.get_mut().book) else {
+        let (Some(run), book) = (self.runs.get(index), &mut self.written.book) else {
             return;
         };
         book.begin(run, rate, now);
@@ -249,7 +231,7 @@ impl Run<'_> {
 
     /// A run has ended, or a part of its format.
     fn phase_done(&mut self, record: &PhaseRecord, now: &Now) {
-        let book = &mut self.written.get_mut().book;
+        let book = &mut self.written.book;
         if book.corruptions(record, now) > 0 {
             data_errors(book, (self.reading, &self.shared), record, now);
         }
@@ -270,128 +252,21 @@ impl Run<'_> {
     /// Does what the file that ends runs asks for.
     fn look_at_monitor(&mut self, now: &Now) {
         let Some((word, ends)) = self.monitor.as_ref().and_then(MonitorFile::take) else { return };
-        let book = &mut self.written.get_mut().book;
+        let book = &mut self.written.book;
         book.say(now, &format!("monitor= asks for {word}: this run ends with this interval."));
         self.is_ending = true;
         self.shared.state().ends_all |= ends == Ends::All;
         self.end_phase();
     }
 
-    fn end_phase(&self) {
-        if let Some(control) = &self.shared.state().control {
-            control.send(Command::EndPhase);
-        }
-    }
-}
-
-impl Foreign for Run<'_> {
-    const NAME: &'static str = "vdbench";
-    const WRONG: u8 = FAILED;
-
-    fn output_file(&self) -> Option<&Path> {
-        None
-    }
-
-    fn requests(&self) -> Requests {
-        Requests::default()
-    }
-
-    fn driver(&self) -> Driver {
-        let general = &self.reading.file.general().options;
-        let drive = Drive {
-            runs: self.runs.clone(),
-            repeat: self.reading.options.repeat.or(general.repeat),
-            start: general.start.clone(),
-            end: general.end.clone(),
-            directory: self.written.borrow().pages.directory().text(),
-            shared: self.shared.clone(),
-        };
-        Box::new(|run| drive.drive(run))
-    }
-
-    fn preamble(&self) -> String {
-        let (mut written, now) = (self.written.borrow_mut(), Now::here());
-        let version = env!("CARGO_PKG_VERSION");
-        let line = format!("Vdbench distribution: candor {version}");
-        written.book.say(&now, &line);
-        for word in self.reading.options.command.iter().skip(1) {
-            written.book.say(&now, &format!("input argument scanned: '{word}'"));
-        }
-        written.remark(self.reading);
-        for note in &self.notes {
-            let place = note.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
-            written.book.log(&now, &format!("{place}{}, {}", note.did, note.why));
-        }
-        if let Some(path) = &self.reading.file.general().options.monitor {
-            written.book.say(&now, &format!("{path} is read at the end of each interval."));
-        }
-        written.drain()
-    }
-
-    fn begin(&mut self) -> Result<(), String> {
-        let path = &self.reading.file.general().options.monitor;
-        self.monitor = path.as_deref().map(MonitorFile::open).transpose()?;
-        Ok(())
-    }
-
-    fn on(&mut self, event: &Event) -> String {
-        let now = Now::here();
-        commands(&mut self.written.get_mut().book, &self.shared, &now);
-        match event {
-            Event::PhaseStarted { .. } => self.phase_started(&now),
-            Event::Sampled { samples, hosts, .. } => {
-                self.written.get_mut().book.interval(samples, hosts, &now);
-                self.look_at_monitor(&now);
-            }
-            Event::PhaseDone { record } => self.phase_done(record, &now),
-            Event::Warned { sentence } => self.written.get_mut().book.log(&now, sentence),
-            _ => {}
-        }
-        self.written.get_mut().drain()
-    }
-
-    fn interim(&self, _: &Report) -> String {
-        String::new()
-    }
-
-    fn end(&mut self) {}
-
-    fn complete(&mut self, report: &mut Report) {
-        report.notes.extend(self.notes.iter().cloned());
-    }
-
-    fn write_files(&self, _: &Report) -> Result<(), String> {
-        self.written.borrow().pages.undelivered()
-    }
-
-    fn results(&self, report: &Report, verdict_in: VerdictIn) -> String {
-        let (mut written, now) = (self.written.borrow_mut(), Now::here());
-        commands(&mut written.book, &self.shared, &now);
-        let early = self.shared.state().ended_early.clone();
-        if let Some(sentence) = early.as_ref().or(report.cut_short.as_ref()) {
-            written.book.error(&now, sentence);
-        }
-        let succeeded = self.exit_code(report) == 0;
-        written.book.close(succeeded, &now);
-        let mut text = written.drain();
-        if verdict_in == VerdictIn::Terminal {
-            text += &self.verdict(report);
-        }
-        text
-    }
-
-    fn verdict(&self, report: &Report) -> String {
-        verdict::text(report, &[])
-    }
-
-    fn failures(&self, report: &Report) -> String {
+    fn failures(&self, report: &Report) -> Vec<String> {
         let mut sentences: Vec<String> = report.phases.iter().flat_map(failed).collect();
         if sentences.is_empty() {
             sentences.extend(report.cut_short.clone());
         }
         let state = self.shared.state();
         sentences.extend(state.failures.iter().chain(&state.ended_early).cloned());
-        foreign::lines(Self::NAME, &foreign::capped(sentences))
+        sentences
     }
 
     fn exit_code(&self, report: &Report) -> u8 {
@@ -410,14 +285,88 @@ impl Foreign for Run<'_> {
         }
     }
 
-    fn complain(&self, problems: &[Problem]) {
-        let remedy = format!("release it first, or insist with {FORCE}=1 in the environment");
+    fn end_phase(&self) {
+        if let Some(control) = &self.shared.state().control {
+            control.send(Command::EndPhase);
+        }
+    }
+}
+
+impl Session for Run<'_> {
+    fn begin(&mut self) -> Result<String, String> {
+        let path = &self.reading.file.general().options.monitor;
+        self.monitor = path.as_deref().map(MonitorFile::open).transpose()?;
+        let (written, now) = (&mut self.written, Now::here());
+        let version = env!("CARGO_PKG_VERSION");
+        written.book.say(&now, &format!("Vdbench distribution: candor {version}"));
+        for word in self.reading.options.command.iter().skip(1) {
+            written.book.say(&now, &format!("input argument scanned: '{word}'"));
+        }
+        written.remark(self.reading);
+        for note in &self.notes {
+            let place = note.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+            written.book.log(&now, &format!("{place}{}, {}", note.did, note.why));
+        }
+        if let Some(path) = path {
+            written.book.say(&now, &format!("{path} is read at the end of each interval."));
+        }
+        Ok(written.drain())
+    }
+
+    fn driver(&mut self) -> Driver {
+        let general = &self.reading.file.general().options;
+        let drive = Drive {
+            runs: self.runs.clone(),
+            repeat: self.reading.options.repeat.or(general.repeat),
+            start: general.start.clone(),
+            end: general.end.clone(),
+            directory: self.written.pages.directory().text(),
+            shared: self.shared.clone(),
+        };
+        Box::new(|run| drive.drive(run))
+    }
+
+    fn on(&mut self, event: &Event) -> String {
+        let now = Now::here();
+        commands(&mut self.written.book, &self.shared, &now);
+        match event {
+            Event::PhaseStarted { .. } => self.phase_started(&now),
+            Event::Sampled { samples, hosts, .. } => {
+                self.written.book.interval(samples, hosts, &now);
+                self.look_at_monitor(&now);
+            }
+            Event::PhaseDone { record } => self.phase_done(record, &now),
+            Event::Warned { sentence } => self.written.book.log(&now, sentence),
+            _ => {}
+        }
+        self.written.drain()
+    }
+
+    fn finish(&mut self, report: &mut Report, verdict_in: VerdictIn) -> Finish {
+        report.notes.extend(self.notes.iter().cloned());
+        let now = Now::here();
+        commands(&mut self.written.book, &self.shared, &now);
+        let early = self.shared.state().ended_early.clone();
+        if let Some(sentence) = early.as_ref().or(report.cut_short.as_ref()) {
+            self.written.book.error(&now, sentence);
+        }
+        let exit_code = self.exit_code(report);
+        self.written.book.close(exit_code == 0, &now);
+        let verdict = verdict::text(report, &[]);
+        let mut results = self.written.drain();
+        if verdict_in == VerdictIn::Terminal {
+            results += &verdict;
+        }
+        let failures = COMPLAINTS.lines(self.failures(report));
+        Finish { results, verdict, failures, files: self.written.pages.undelivered(), exit_code }
+    }
+
+    fn sentences(&self, problems: &[Problem]) -> Vec<String> {
         let of = |problem: &Problem| match problem.rule {
-            "held-device" => self.origins.diagnostic(problem).remedy(remedy.clone()),
+            "held-device" => self.origins.diagnostic(problem).remedy(force::REMEDY.to_owned()),
             _ => self.origins.diagnostic(problem),
         };
-        let all: Vec<Diagnostic> = problems.iter().map(of).collect();
-        COMPLAINTS.diagnostics(&all, &self.reading.texts);
+        problems.iter().map(|problem| of(problem).describe(&self.reading.texts)).collect()
     }
 }
 

@@ -7,7 +7,7 @@ use candor_dialects::vdbench::output::{ParseFlat, compare as compared, parse_fla
 use candor_files::Use;
 use candor_plan::{PathText, path_of};
 
-use super::{COMPLAINTS, FAILED};
+use super::COMPLAINTS;
 use crate::commands;
 
 /// Utilities of vdbench that candor does not have.
@@ -31,8 +31,7 @@ pub fn refused(word: &str) -> u8 {
     COMPLAINTS.sentence(&format!(
         "the utility `{word}` is not done; candor has parseflat and compare, and `candor devices` \
          lists devices"
-    ));
-    FAILED
+    ))
 }
 
 /// Makes comma-separated values of a flatfile.
@@ -46,15 +45,9 @@ pub fn parse_flat(words: &[OsString]) -> u8 {
         Ok((csv, None)) => commands::printed(&csv),
         Ok((csv, Some(output))) => match candor_files::replace(&path_of(&output), csv) {
             Ok(()) => 0,
-            Err(error) => {
-                COMPLAINTS.sentence(&format!("{output} cannot be written: {error}"));
-                FAILED
-            }
+            Err(error) => COMPLAINTS.sentence(&format!("{output} cannot be written: {error}")),
         },
-        Err(sentence) => {
-            COMPLAINTS.sentence(&sentence);
-            FAILED
-        }
+        Err(sentence) => COMPLAINTS.sentence(&sentence),
     }
 }
 
@@ -114,8 +107,7 @@ fn request(words: &[OsString]) -> Result<(String, Option<String>, ParseFlat), St
 /// Sets the averages of two runs side by side.
 pub fn compare(words: &[OsString]) -> u8 {
     let [old, new] = words else {
-        COMPLAINTS.sentence("compare needs two directories of results: compare OLD NEW");
-        return FAILED;
+        return COMPLAINTS.sentence("compare needs two directories of results: compare OLD NEW");
     };
     let flatfile = |word: &OsString| {
         let path = Path::new(word);
@@ -124,10 +116,7 @@ pub fn compare(words: &[OsString]) -> u8 {
     };
     match flatfile(old).and_then(|old| compared(&old, &flatfile(new)?)) {
         Ok(table) => commands::printed(&table),
-        Err(sentence) => {
-            COMPLAINTS.sentence(&sentence);
-            FAILED
-        }
+        Err(sentence) => COMPLAINTS.sentence(&sentence),
     }
 }
 

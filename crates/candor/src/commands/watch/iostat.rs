@@ -23,7 +23,7 @@ const SYSSTAT: &str = "12.6.1";
 /// As sysstat's iostat: whatever is wrong with the words.
 const WRONG: u8 = 1;
 
-const COMPLAINTS: Complaints<'static> = Complaints { tool: "iostat", file: None };
+const COMPLAINTS: Complaints<'static> = Complaints { tool: "iostat", file: None, exit_code: WRONG };
 
 /// How many of the options have an effect.
 pub fn coverage() -> Coverage {
@@ -58,10 +58,7 @@ pub fn main(argv: &[OsString]) -> u8 {
     };
     match done {
         Ok(()) => exit::RAN,
-        Err(sentence) => {
-            COMPLAINTS.sentence(&sentence);
-            WRONG
-        }
+        Err(sentence) => COMPLAINTS.sentence(&sentence),
     }
 }
 

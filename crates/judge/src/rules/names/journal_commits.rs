@@ -111,7 +111,7 @@ mod tests {
              for which vda emptied its cache 8000 times."
         );
         let judged = case.judge();
-        assert_eq!(judged.limit().as_deref(), Some("fsync: writing data and the journal"));
+        assert_eq!(judged.limit().as_deref(), Some("sync latency: writing data and the journal"));
         assert_eq!(judged.verdict, candor_record::Verdict::Ok, "{judged:#?}");
     }
 

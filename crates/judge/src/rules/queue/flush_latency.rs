@@ -264,7 +264,10 @@ mod tests {
             "Each write waits for an fsync of 1.5 ms, including 190 µs for a flush of the disks; \
              these calls took 97 % of the workers' time."
         );
-        assert_eq!(case.judge().limit().as_deref(), Some("fsync: writing data and the journal"));
+        assert_eq!(
+            case.judge().limit().as_deref(),
+            Some("sync latency: writing data and the journal")
+        );
     }
 
     #[test]
