@@ -38,7 +38,7 @@ fn a_sweep_is_a_picture_against_depth_that_names_its_verdict() {
 fn a_png_has_pixels_or_a_sentence_says_what_lacks() {
     let scratch = Scratch::new();
     let png = scratch.path("fio.png");
-    let results = concat!(env!("CARGO_MANIFEST_DIR"), "/../dialects/tests/results/fio-plus.json");
+    let results = concat!(env!("CARGO_MANIFEST_DIR"), "/../readers/tests/results/fio-plus.json");
     let ran = candor(&["chart", results, "-o", &png, "--width", "640"]);
     match ran.code {
         Some(0) => {
@@ -54,7 +54,7 @@ fn a_png_has_pixels_or_a_sentence_says_what_lacks() {
 #[test]
 fn changes_are_drawn_as_they_are_compared() {
     let scratch = Scratch::new();
-    let results = concat!(env!("CARGO_MANIFEST_DIR"), "/../dialects/tests/results/fio-plus.json");
+    let results = concat!(env!("CARGO_MANIFEST_DIR"), "/../readers/tests/results/fio-plus.json");
     let [other, svg] = ["other.json", "changes.svg"].map(|name| scratch.path(name));
     let text = fs::read_to_string(results).expect("results");
     fs::write(&other, text.replace(r#""bs" : "4k""#, r#""bs" : "64k""#)).expect("written");
@@ -75,7 +75,7 @@ fn changes_are_drawn_as_they_are_compared() {
 #[test]
 fn what_cannot_be_drawn_is_a_sentence() {
     let scratch = Scratch::new();
-    let results = concat!(env!("CARGO_MANIFEST_DIR"), "/../dialects/tests/results/fio-status.json");
+    let results = concat!(env!("CARGO_MANIFEST_DIR"), "/../readers/tests/results/fio-status.json");
     let out = scratch.path("x.svg");
     for (words, code, word) in [
         (&["chart", results, "-o", "x.gif"][..], 2, ".svg or .png"),

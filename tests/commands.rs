@@ -156,7 +156,7 @@ fn a_stored_report_is_shown_judged_and_repeated() {
 fn results_of_other_tools_are_shown_and_not_judged() {
     let scratch = Scratch::new();
     let file =
-        |name: &str| format!("{}/../dialects/tests/results/{name}", env!("CARGO_MANIFEST_DIR"));
+        |name: &str| format!("{}/../readers/tests/results/{name}", env!("CARGO_MANIFEST_DIR"));
     let told = [
         ("fio.txt", ["results of fio-3.33, started 2026-11-23T18:08:43.523Z", "mixed.1"]),
         ("rd_bw.1.log", ["99.7   409 kB/s", "1.29 ms"]),

@@ -117,7 +117,7 @@ fn mistakes_are_found_before_anything_runs() {
     }
     assert!(!std::path::Path::new(&file).exists());
     let of_fio = scratch.outside("fio.json");
-    fs::write(&of_fio, include_str!("../crates/dialects/tests/results/fio-plus.json"))
+    fs::write(&of_fio, include_str!("../crates/readers/tests/results/fio-plus.json"))
         .expect("written");
     let ran = candor(&["show", &of_fio, "--expect", "iops > 1"]);
     assert_eq!(ran.code, Some(1), "{}", ran.err);

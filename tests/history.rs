@@ -197,7 +197,7 @@ fn an_import_that_was_killed_loses_nothing_and_completes() {
     const FILES: usize = 50;
     let scratch = Scratch::new();
     let dir = scratch.outside("history");
-    let results = include_str!("../crates/dialects/tests/results/fio-plus.json");
+    let results = include_str!("../crates/readers/tests/results/fio-plus.json");
     // The name is a part of the results, so that these are different ones.
     let files: Vec<String> =
         (0..FILES).map(|number| scratch.file(&format!("{number}.json"), results)).collect();

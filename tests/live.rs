@@ -316,8 +316,8 @@ fn a_run_whose_terminal_is_closed_ends_with_its_report() {
         assert!(begun.elapsed() < LIMIT, "it goes on without its terminal");
         std::thread::sleep(Duration::from_millis(20));
     };
-    // Its text has nowhere to go.
-    assert_eq!(ended.code(), Some(1));
+    // The text cannot be written, unless a child of another test still holds the terminal open.
+    assert!(matches!(ended.code(), Some(1 | 129)), "{ended}");
     let report = Report::read(&report).expect("the report so far");
     assert_eq!(report.at("/interrupted"), true);
 }

@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use candor_plan::PathText;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-use crate::commands::tools::{self, Tool};
+use crate::commands::foreign::Tool;
+use crate::commands::tools;
 use crate::flag::CommandLine;
 use crate::{commands, exit, foreign_words, screen, version};
 
@@ -127,13 +128,7 @@ pub fn command() -> Command {
         .subcommand(commands::trace::command())
         .subcommand(commands::cache::command())
         .subcommand(commands::watch::command())
-        .subcommand(commands::fio::command())
-        .subcommand(commands::dd::command())
-        .subcommand(commands::elbencho::command())
-        .subcommand(commands::ior::command())
-        .subcommand(commands::md_workbench::command())
-        .subcommand(commands::mdtest::command())
-        .subcommand(commands::vdbench::command())
+        .subcommands(tools::TOOLS.iter().filter_map(|tool| tool.command).map(|of| of()))
         .subcommand(commands::convert::command())
         .subcommand(commands::options::command())
         .subcommand(commands::completions::command())
@@ -221,12 +216,8 @@ fn in_foreign_clothes(words: &[OsString]) -> Option<(&'static Tool, Vec<OsString
         return Some((tool, words.to_vec()));
     }
     match rest {
-        [command, ..]
-            if ["fio", "dd", "elbencho", "ior", "md-workbench", "mdtest", "vdbench"]
-                .iter()
-                .any(|tool| command == tool) =>
-        {
-            Some((tools::find(command.to_str()?)?, rest.to_vec()))
+        [command, ..] if tools::of_command(command).is_some() => {
+            Some((tools::of_command(command)?, rest.to_vec()))
         }
         [command, rest @ ..] if command == "watch" && rest.iter().any(is_iostat) => {
             let rest = rest.iter().filter(|word| !is_iostat(word)).cloned();

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use candor_plan::{check, text};
 
-use crate::commands::{run, tools, tree};
+use crate::commands::foreign::tool::{Page, Tool};
+use crate::commands::{options, run, tools, tree};
 use crate::flag::Group;
 
 /// Set it to write derived pages instead of comparing them.
@@ -85,124 +86,27 @@ fn the_page_of_csv_is_derived() {
 }
 
 #[test]
-fn the_page_of_elbencho_is_derived() {
-    let matrix = crate::commands::elbencho::matrix();
-    if std::env::var_os(BLESS).is_some() {
-        std::fs::write(path("elbencho.md"), &matrix).unwrap();
+fn the_pages_of_tools_are_derived() {
+    let is_derived = |tool: &&&Tool| matches!(tool.page, Page::Derived);
+    for tool in tools::TOOLS.iter().filter(is_derived) {
+        let (name, matrix) = (tool.page_name(), (tool.matrix)());
+        if std::env::var_os(BLESS).is_some() {
+            std::fs::write(path(&name), &matrix).unwrap();
+        }
+        assert!(
+            page(&name) == matrix,
+            "the options have changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
+        );
     }
-    assert!(
-        page("elbencho.md") == matrix,
-        "the options have changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
-    );
 }
-
-#[test]
-fn the_page_of_mdtest_is_derived() {
-    let matrix = crate::commands::mdtest::matrix();
-    if std::env::var_os(BLESS).is_some() {
-        std::fs::write(path("mdtest.md"), &matrix).unwrap();
-    }
-    assert!(
-        page("mdtest.md") == matrix,
-        "the options have changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
-    );
-}
-
-#[test]
-fn the_page_of_md_workbench_is_derived() {
-    let matrix = crate::commands::md_workbench::matrix();
-    if std::env::var_os(BLESS).is_some() {
-        std::fs::write(path("md-workbench.md"), &matrix).unwrap();
-    }
-    assert!(
-        page("md-workbench.md") == matrix,
-        "the options have changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
-    );
-}
-
-#[test]
-fn the_page_of_vdbench_is_derived() {
-    let matrix = crate::commands::vdbench::matrix();
-    if std::env::var_os(BLESS).is_some() {
-        std::fs::write(path("vdbench.md"), &matrix).unwrap();
-    }
-    assert!(
-        page("vdbench.md") == matrix,
-        "the options have changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
-    );
-}
-
-#[test]
-fn the_page_of_ior_is_derived() {
-    let matrix = crate::commands::ior::matrix();
-    if std::env::var_os(BLESS).is_some() {
-        std::fs::write(path("ior.md"), &matrix).unwrap();
-    }
-    assert!(
-        page("ior.md") == matrix,
-        "the options have changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
-    );
-}
-
-/// A row of the README's table of tools.
-struct StandIn {
-    tool: &'static str,
-    command: &'static str,
-    page: &'static str,
-}
-
-const STAND_INS: [StandIn; 8] = [
-    StandIn { tool: "fio", command: "candor fio job.fio", page: "fio.md" },
-    StandIn {
-        tool: "elbencho",
-        command: "candor elbencho -w -r -t 4 -b 1m -s 1g /data/file",
-        page: "elbencho.md",
-    },
-    StandIn {
-        tool: "ior",
-        command: "candor ior --ranks 4 -w -r -t 1m -b 256m -o /data/file",
-        page: "ior.md",
-    },
-    StandIn {
-        tool: "mdtest",
-        command: "candor mdtest --ranks 4 -n 1000 -d /data/dir",
-        page: "mdtest.md",
-    },
-    StandIn {
-        tool: "md-workbench",
-        command: "candor md-workbench --ranks 4 -o /data/dir",
-        page: "md-workbench.md",
-    },
-    StandIn { tool: "vdbench", command: "candor vdbench -f parameters", page: "vdbench.md" },
-    StandIn {
-        tool: "dd",
-        command: "candor dd if=/data/file of=/dev/null bs=1M",
-        page: "how-to/from-other-tools.md#dd",
-    },
-    StandIn {
-        tool: "iostat",
-        command: "candor watch --iostat -x 1",
-        page: "how-to/watch.md#as-sysstats-iostat",
-    },
-];
-
-const STAND_INS_HEAD: &str =
-    "| tool | command | options that work | page |\n| --- | --- | --- | --- |\n";
 
 #[test]
 fn the_readmes_table_of_tools_is_derived() {
     let file = path("../README.md");
     let readme = std::fs::read_to_string(&file).unwrap();
-    let line = |StandIn { tool, command, page }: &StandIn| {
-        let of = (tools::find(tool).expect("a tool").coverage)();
-        let (works, listed) = (of.works, of.listed);
-        format!("| {tool} | `{command}` | {works} of {listed} | [{tool}](docs/{page}) |\n")
-    };
-    let table = STAND_INS_HEAD.to_owned() + &STAND_INS.iter().map(line).collect::<String>();
-    assert_eq!(STAND_INS.len(), tools::TOOLS.len());
-    let (before, rest) = readme.split_once(STAND_INS_HEAD).expect("the table's head");
+    let (before, rest) = readme.split_once(options::SUMMARY_HEAD).expect("the table's head");
     let (_, after) = rest.split_once("\n\n").expect("the table's end");
-    let derived = format!("{before}{table}\n{after}");
+    let derived = format!("{before}{}\n{after}", options::summary());
     if std::env::var_os(BLESS).is_some() {
         std::fs::write(&file, &derived).unwrap();
     }

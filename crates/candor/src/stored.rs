@@ -52,15 +52,15 @@ pub fn results_with_report(file: &str) -> Result<(Results, Option<Report>), Stri
             candor_record::read(&text).map_err(|why| format!("{file} cannot be used: {why}"))?;
         return Ok((Results::from(&report), Some(report)));
     }
-    let beside = candor_dialects::results::log_set(file);
+    let beside = candor_readers::log_set(file);
     let logs = beside.iter().filter(|log| *log == file || path_of(log).is_file());
     let logs: Vec<(String, Vec<u8>)> = logs
         .map(|log| Ok((log.clone(), self::text(log, REPORT_BYTES_MAX)?.into_bytes())))
         .collect::<Result<_, String>>()?;
     let results = if logs.is_empty() {
-        candor_dialects::results::read(file, text.as_bytes())
+        candor_readers::read(file, text.as_bytes())
     } else {
-        candor_dialects::results::read_logs(&logs)
+        candor_readers::read_logs(&logs)
     };
     Ok((results?, None))
 }

@@ -22,10 +22,11 @@ const FLOORS: &[(&str, u32)] = &[
     ("copy", 3),
     ("observe", 3),
     ("judge", 3),
-    ("dialects", 3),
+    ("front", 3),
     ("show", 3),
     // Bytes within files are those of blocks.
     ("entries", 4),
+    ("ior-family", 4),
     ("history", 4),
     ("html", 4),
     ("live", 4),
@@ -33,10 +34,15 @@ const FLOORS: &[(&str, u32)] = &[
     ("run", 5),
     ("explore", 6),
     ("fleet", 6),
+    // Results of tools, read with their option tables.
+    ("readers", 6),
     // Outside `crates/`; the whole-program tests boot it.
     ("lab", 6),
     ("candor", 7),
 ];
+
+/// Floor of a tool: a crate on top of `front` that is not in the table.
+const TOOL_FLOOR: u32 = 5;
 
 /// The one arrow within a floor: a report contains the plan it came from.
 const WITHIN_FLOOR: (&str, &str) = ("record", "plan");
@@ -66,13 +72,14 @@ fn check_manifest(manifest: &Source) -> Vec<Breach> {
     };
     let package = table.get("package").and_then(|p| p.get("name")).and_then(Value::as_str);
     let own = package.map_or("", |name| name.trim_start_matches(OWN_PREFIX));
-    let Some(own_floor) = floor(own) else {
+    let is_tool = dependencies(&table).contains(&"candor-front");
+    let Some(own_floor) = floor(own).or(is_tool.then_some(TOOL_FLOOR)) else {
         return vec![manifest.breach(1, format!("{own} has no floor in the table: give it one"))];
     };
     let mut breaches = Vec::new();
     for used in dependencies(&table) {
         let Some(used) = used.strip_prefix(OWN_PREFIX) else { continue };
-        let allowed = floor(used).is_some_and(|floor| floor < own_floor);
+        let allowed = floor(used).unwrap_or(TOOL_FLOOR) < own_floor;
         if !allowed && (own, used) != WITHIN_FLOOR {
             let line =
                 manifest.text.lines().position(|l| l.contains(&format!("{OWN_PREFIX}{used}")));
@@ -169,12 +176,16 @@ mod tests {
         let on_linux = "[target.'cfg(unix)'.dependencies]\ncandor-candor = \"1\"";
         assert_eq!(arrows("candor-engine", on_linux).len(), 1);
         assert_eq!(arrows("candor-new", "").len(), 1);
+        let tool = "[dependencies]\ncandor-front = \"1\"\ncandor-fio = \"1\"";
+        assert_eq!(arrows("candor-new", tool).len(), 1, "tools do not use each other");
     }
 
     #[test]
     fn arrows_down_are_fine() {
         let all = "[dependencies]\ncandor-plan = \"1\"\nserde = \"1\"";
         assert!(arrows("candor-record", all).is_empty());
+        let tool = "[dependencies]\ncandor-front = \"1\"\ncandor-plan = \"1\"";
+        assert!(arrows("candor-new", tool).is_empty());
         assert!(arrows("candor", "[dependencies]\ncandor-explore = \"1\"").is_empty());
     }
 

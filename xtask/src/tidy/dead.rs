@@ -31,8 +31,10 @@ fn is_root(path: &str) -> bool {
     match parts[..] {
         [.., "src", "lib.rs" | "main.rs"] | [.., "src", "bin", _] | [.., "build.rs"] => true,
         [.., "src", "bin", _, "main.rs"] | [.., "fuzz_targets", _] => true,
-        // Of our own folder of tests two files are crates; a package's may have several.
-        ["tests", name] => matches!(name, "main.rs" | "lab.rs"),
+        // Targets of the program's package.
+        ["tests", name] => {
+            matches!(name, "fuzz.rs" | "lab.rs" | "main.rs" | "verdict_rows.rs")
+        }
         [.., "tests" | "benches" | "examples", _]
         | [.., "tests" | "benches" | "examples", _, "main.rs"] => !parts.contains(&"src"),
         _ => false,

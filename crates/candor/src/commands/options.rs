@@ -1,8 +1,9 @@
 //! `candor options TOOL`: what becomes of every option of another tool.
 
-use candor_dialects::kit::Coverage;
+use candor_front::Coverage;
 use clap::{Arg, ArgMatches, Command};
 
+use super::foreign::Tool;
 use super::tools::{self, TOOLS};
 use crate::{commands, exit};
 
@@ -26,12 +27,17 @@ pub fn main(matches: &ArgMatches) -> u8 {
     }
 }
 
-/// How many options of each tool have an effect, as Markdown.
+/// First lines of [`summary`].
+pub const SUMMARY_HEAD: &str =
+    "| tool | command | options that work | page |\n| --- | --- | --- | --- |\n";
+
+/// Tools with an example, the number of their options that work, and their page: the README's
+/// table.
 pub fn summary() -> String {
-    let line = |tool: &tools::Tool| {
+    let line = |tool: &&Tool| {
+        let (name, example, page) = (tool.name, tool.example, tool.page_name());
         let Coverage { works, listed } = (tool.coverage)();
-        format!("| {} | {works} of {listed} |\n", tool.name)
+        format!("| {name} | `{example}` | {works} of {listed} | [{name}](docs/{page}) |\n")
     };
-    let lines: String = TOOLS.iter().map(line).collect();
-    format!("| tool | options that have an effect |\n| --- | --- |\n{lines}")
+    SUMMARY_HEAD.to_owned() + &TOOLS.iter().map(line).collect::<String>()
 }

@@ -1,65 +1,46 @@
-//! The tools whose languages candor speaks.
+//! The tools whose command lines candor accepts. A tool is a crate with its options, lowering and
+//! output, a module here with its command, and a line in [`TOOLS`].
+
+mod dd;
+mod elbencho;
+mod fio;
+mod ior;
+mod md_workbench;
+mod mdtest;
+mod vdbench;
 
 use std::ffi::OsString;
 use std::path::Path;
 
-use candor_dialects::kit::Coverage;
+use super::foreign::Tool;
+use super::watch::iostat;
 
-use super::{dd, elbencho, fio, ior, md_workbench, mdtest, vdbench, watch};
-
-/// A tool whose language candor speaks.
-pub struct Tool {
-    /// Name: that of a link to candor, and of `candor options NAME`.
-    pub name: &'static str,
-    /// Does what a command line says, the program's name first, and gives the exit code.
-    pub main: fn(&[OsString]) -> u8,
-    /// Engines and options, and what candor makes of them, as Markdown.
-    pub matrix: fn() -> String,
-    /// How many of its options have an effect.
-    pub coverage: fn() -> Coverage,
-}
-
-/// All of them.
-pub const TOOLS: &[Tool] = &[
-    Tool { name: "dd", main: dd::main, matrix: dd::matrix, coverage: dd::coverage },
-    Tool {
-        name: "elbencho",
-        main: elbencho::main,
-        matrix: elbencho::matrix,
-        coverage: elbencho::coverage,
-    },
-    Tool { name: "fio", main: fio::main, matrix: fio::matrix, coverage: fio::coverage },
-    Tool { name: "ior", main: ior::main, matrix: ior::matrix, coverage: ior::coverage },
-    Tool {
-        name: "iostat",
-        main: watch::iostat::main,
-        matrix: watch::iostat::matrix,
-        coverage: watch::iostat::coverage,
-    },
-    Tool {
-        name: "md-workbench",
-        main: md_workbench::main,
-        matrix: md_workbench::matrix,
-        coverage: md_workbench::coverage,
-    },
-    Tool { name: "mdtest", main: mdtest::main, matrix: mdtest::matrix, coverage: mdtest::coverage },
-    Tool {
-        name: "vdbench",
-        main: vdbench::main,
-        matrix: vdbench::matrix,
-        coverage: vdbench::coverage,
-    },
+/// All tools, in the order of the README.
+pub const TOOLS: &[&Tool] = &[
+    &fio::TOOL,
+    &elbencho::TOOL,
+    &ior::TOOL,
+    &mdtest::TOOL,
+    &md_workbench::TOOL,
+    &vdbench::TOOL,
+    &dd::TOOL,
+    &iostat::TOOL,
 ];
 
-/// The tool that candor is called as, however long the path to it.
+/// The tool that candor is called as, without the path.
 pub fn called_as(program: &OsString) -> Option<&'static Tool> {
     let name = Path::new(program).file_name()?;
-    TOOLS.iter().find(|tool| name == tool.name)
+    TOOLS.iter().copied().find(|tool| name == tool.name)
+}
+
+/// The tool of a command of candor.
+pub fn of_command(name: &OsString) -> Option<&'static Tool> {
+    find(name.to_str()?).filter(|tool| tool.command.is_some())
 }
 
 /// The tool of that name.
 pub fn find(name: &str) -> Option<&'static Tool> {
-    TOOLS.iter().find(|tool| tool.name == name)
+    TOOLS.iter().copied().find(|tool| tool.name == name)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use candor_dialects::iostat::moment::Clock;
+use candor_iostat::moment::Clock;
 use candor_live::WatchScreen;
 use candor_plan::{PathText, path_of};
 use candor_record::Watched;

@@ -9,14 +9,18 @@ use candor_plan::PathText;
 use candor_plan::shell::quoted;
 use candor_record::results::Results;
 
+use crate::commands::tools::TOOLS;
 use crate::{exit, screen, stored};
 
 /// Commands that write a report by `--json`.
 const OWN: [&str; 4] = ["run", "check", "tree", "scenario"];
-/// Commands in the words of another tool, which write a report by a variable.
-const FOREIGN: [&str; 6] = ["fio", "elbencho", "ior", "mdtest", "md-workbench", "vdbench"];
 /// Lines of a failed command that its sentence quotes.
 const QUOTED_LINES: usize = 3;
+
+/// Tools whose commands write a report by a variable.
+fn tools_with_report() -> impl Iterator<Item = &'static str> {
+    TOOLS.iter().filter(|tool| tool.has_report).map(|tool| tool.name)
+}
 
 /// A command of candor, without the program's name.
 #[derive(Debug, PartialEq)]
@@ -43,9 +47,10 @@ impl Words {
         if words.first().is_some_and(|first| first == "candor") {
             words.remove(0);
         }
-        let known = || OWN.iter().chain(&FOREIGN).copied().collect::<Vec<_>>().join(", ");
+        let known = || OWN.into_iter().chain(tools_with_report()).collect::<Vec<_>>().join(", ");
         match words.first().map(String::as_str) {
-            Some(first) if OWN.contains(&first) || FOREIGN.contains(&first) => {}
+            Some(first)
+                if OWN.contains(&first) || tools_with_report().any(|tool| tool == first) => {}
             Some(first) => {
                 return Err(format!(
                     "`{first}` is no command with a report; --run takes {}",

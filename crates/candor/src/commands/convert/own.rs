@@ -8,18 +8,21 @@ use candor_plan::PathText;
 use candor_plan::path_text::word_of;
 use candor_plan::text;
 
-use super::Converted;
+use crate::commands::foreign::conversion::{Converted, Converter};
 use crate::screen::Color;
 use crate::{exit, screen};
 
+/// The converter.
+pub const CONVERTER: Converter = Converter { of_file, read };
+
 /// The command line of a plan's file; none for another file.
-pub fn of_file(file: &str, _: &str) -> Option<Vec<OsString>> {
+fn of_file(file: &str, _: &str) -> Option<Vec<OsString>> {
     let is_plan = Path::new(file).extension().is_some_and(|end| end == "toml");
     is_plan.then(|| ["candor", file].map(word_of).into())
 }
 
 /// Reads the file that the words name.
-pub fn read(argv: &[OsString], _: Option<&Path>) -> Result<Converted, u8> {
+fn read(argv: &[OsString], _: Option<&Path>) -> Result<Converted, u8> {
     let [_, file] = argv else {
         screen::error("a plan is named by its file alone, which ends in .toml");
         return Err(exit::USAGE);

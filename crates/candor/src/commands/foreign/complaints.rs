@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use candor_dialects::kit::{Diagnostic, Texts};
+use candor_front::{Diagnostic, Texts};
 use candor_plan::Problem;
 use candor_record::Report;
 

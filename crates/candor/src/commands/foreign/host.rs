@@ -9,8 +9,8 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use candor_dialects::kit::{Environment, Found, Host, ReadAs, Zoned};
 use candor_files::Use;
+use candor_front::{Environment, Found, Host, ReadAs, Zoned};
 use candor_plan::units::cpu_list;
 use candor_plan::{Engine, List, ListError, Listing, PathText, path_of};
 use rustix::time::{ClockId, DynamicClockId};

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::path::Path;
 
-use candor_dialects::kit::Found;
 use candor_fleet::{Fleet, FleetOptions, Identity};
+use candor_front::Found;
 use candor_record::facts::PathKind;
 use candor_record::{HostRecord, PhaseRecord};
 use candor_run::{Channels, RunError, Runner, Survey};

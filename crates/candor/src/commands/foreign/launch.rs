@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use candor_fleet::{Allowed, Chore, FleetOptions, Identity, Listening, Met, Reach, ServeOptions};
 
-use candor_dialects::kit::launcher::{self, Launched};
-use candor_dialects::kit::ranks;
+use candor_front::launcher::{self, Launched};
+use candor_front::ranks;
 
 use rustix::process::{Pid, getppid};
 use rustix::thread::{sched_getaffinity, sched_setaffinity};

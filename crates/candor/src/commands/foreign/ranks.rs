@@ -3,8 +3,8 @@
 
 use std::ffi::OsString;
 
-use candor_dialects::kit::ranks;
 use candor_fleet::{FleetOptions, Identity};
+use candor_front::ranks;
 use clap::Arg;
 
 use super::hosts::Hosts as Paths;

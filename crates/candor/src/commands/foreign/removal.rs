@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use candor_dialects::kit::Found;
+use candor_front::Found;
 use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::{Create, Job, Layout, OnFailure, PathText, Phase, Plan, Target, TargetKind};
 use candor_run::{Channels, Control, Options, Run};

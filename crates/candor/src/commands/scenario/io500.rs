@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use candor_dialects::kit::ranks::RANKS_MAX;
 use candor_explore::Io500Options;
+use candor_front::ranks::RANKS_MAX;
 use candor_plan::{Nanos, PathText, path_of};
 use candor_run::HostOptions;
 use clap::ArgMatches;

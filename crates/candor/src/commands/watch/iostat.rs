@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use candor_dialects::iostat::moment::Clock;
-use candor_dialects::iostat::options::{self, CounterDirectory, Entry, Options, Request};
-use candor_dialects::iostat::{Disk, Host, Printer, Sample};
-use candor_dialects::kit::Coverage;
+use candor_front::Coverage;
+use candor_iostat::moment::Clock;
+use candor_iostat::options::{self, CounterDirectory, Entry, Options, Request};
+use candor_iostat::{Disk, Host, Printer, Sample};
 use candor_observe::Roots;
 use candor_plan::{PathText, path_of};
 use candor_run::Control;
@@ -15,7 +15,22 @@ use candor_run::Control;
 use super::pace::Pace;
 use crate::commands::foreign::Complaints;
 use crate::commands::foreign::host::cpus_online;
+use crate::commands::foreign::tool::{Page, Tool};
 use crate::{exit, screen};
+
+/// The tool.
+pub const TOOL: Tool = Tool {
+    name: "iostat",
+    command: None,
+    main,
+    matrix,
+    coverage,
+    page: Page::Written("how-to/watch.md#as-sysstats-iostat"),
+    example: "candor watch --iostat -x 1",
+    converter: None,
+    writer: None,
+    has_report: false,
+};
 
 /// Version of sysstat whose reports these are; scripts read it from the third word of `-V`.
 const SYSSTAT: &str = "12.6.1";
@@ -26,17 +41,17 @@ const WRONG: u8 = 1;
 const COMPLAINTS: Complaints<'static> = Complaints { tool: "iostat", file: None, exit_code: WRONG };
 
 /// How many of the options have an effect.
-pub fn coverage() -> Coverage {
+fn coverage() -> Coverage {
     options::TABLE.coverage()
 }
 
 /// Options, and what candor makes of them.
-pub fn matrix() -> String {
+fn matrix() -> String {
     format!("# Options of iostat\n\n{}", options::TABLE.matrix())
 }
 
 /// Does what a command line asks for, the program's name first, and gives the exit code.
-pub fn main(argv: &[OsString]) -> u8 {
+fn main(argv: &[OsString]) -> u8 {
     let set = |name| std::env::var_os(name).is_some();
     let request = match options::read(argv, set("POSIXLY_CORRECT")) {
         Ok(request) => request,

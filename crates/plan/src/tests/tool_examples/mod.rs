@@ -1,4 +1,4 @@
-//! Walks: foreign command lines, built as plans by hand, as the dialects will build them.
+//! Walks: foreign command lines, built as plans by hand, as the tools build them.
 //!
 //! They prove that the model can say what people say to other tools. Each walk builds its plan in
 //! Rust and reads it from TOML, compares, sends it through both texts, checks it, and states what

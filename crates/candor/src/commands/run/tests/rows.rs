@@ -1,7 +1,7 @@
 //! Each flag of `candor run` changes the plan, the run or the output.
 
-use candor_dialects::kit::Support;
-use candor_dialects::kit::evidence::{self, Claim, Outcome, Partners, Sources, partners};
+use candor_front::Support;
+use candor_front::evidence::{self, Claim, Outcome, Partners, Sources, partners};
 
 use super::*;
 

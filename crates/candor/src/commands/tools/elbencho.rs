@@ -1,0 +1,176 @@
+//! `candor elbencho …`, and the binary called as `elbencho`: elbencho's phases, tables and exit
+//! codes.
+//!
+//! Its users mean what they write, so nothing asks for consent; only a device that is mounted or
+//! held is not written, unless `CANDOR_FORCE=1` insists.
+
+mod files;
+mod hosts;
+mod live;
+mod run;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Instant;
+
+use candor_elbencho::options::{self, HelpPart, Instead, Options, Phases, Reading, TABLE};
+use candor_elbencho::output;
+use candor_elbencho::plan;
+use candor_front::Coverage;
+use candor_plan::path_of;
+use clap::Command;
+
+use crate::commands::foreign::Complaints;
+use crate::commands::foreign::host::{HostEnvironment, ThisHost};
+use crate::commands::foreign::tool::{Page, Tool, arguments};
+use crate::{commands, screen};
+
+/// First word that shows result files in place of a benchmark.
+const SUMMARIZE: &str = "summarize";
+
+/// First word that writes a list of a directory in place of a benchmark.
+const SCAN: &str = "scan";
+
+/// Whatever goes wrong.
+const WRONG: u8 = 1;
+
+/// Complaints on stderr.
+const COMPLAINTS: Complaints<'_> = Complaints { tool: "elbencho", file: None, exit_code: WRONG };
+
+/// The tool.
+pub const TOOL: Tool = Tool {
+    name: "elbencho",
+    command: Some(command),
+    main,
+    matrix,
+    coverage,
+    page: Page::Derived,
+    example: "candor elbencho -w -r -t 4 -b 1m -s 1g /data/file",
+    converter: None,
+    writer: None,
+    has_report: true,
+};
+
+/// The command line, for the help; the words themselves never pass through it.
+fn command() -> Command {
+    Command::new("elbencho")
+        .about("Run elbencho's command lines, with its phases, tables and exit codes")
+        .disable_help_flag(true)
+        .after_help(options::help(HelpPart::Overview))
+        .arg(arguments())
+}
+
+/// How many of the options have an effect.
+fn coverage() -> Coverage {
+    TABLE.coverage()
+}
+
+/// Options, and what candor makes of them.
+fn matrix() -> String {
+    format!(
+        "# Options of elbencho\n\n\
+         This page is reference: every option of elbencho and its support in `candor elbencho …`, \
+         or candor called as `elbencho`.\n[Results](elbencho-results.md) have their own page. The \
+         tables are derived from the program; a test keeps them up to date.\n\n\
+         Phases run in a fixed order, like in elbencho: directories are made, files are written, \
+         looked up, read and removed,\ndirectories are removed. No option needs consent: `-w` \
+         overwrites an existing file. A device that is mounted or in\nuse is not \
+         written, unless `CANDOR_FORCE=1` is set. The exit code is 0, also if a time limit \
+         ended a phase, and 1\nif anything failed. The verdict follows the table on a terminal, \
+         or is written where `CANDOR_VERDICT` points.\n`CANDOR_HTML`, `CANDOR_JSON` and \
+         `CANDOR_METRICS` write candor's own\nresults ([variables](how-to/from-other-tools.md#candors-own-results-for-other-tools)).\n\n\
+         `candor elbencho summarize FILE...` shows result files next to each other, and `candor elbencho \
+         scan DIRECTORY FILE` writes a list\nof a directory for `--treefile`.\n\n{}",
+        TABLE.matrix()
+    )
+}
+
+/// Does what a command line asks for, the program's name first, and gives the exit code.
+fn main(argv: &[OsString]) -> u8 {
+    if let [_, first, files @ ..] = argv
+        && first == SUMMARIZE
+        && !files.is_empty()
+    {
+        return files::summarize(files);
+    }
+    if let [_, first, directory, file] = argv
+        && first == SCAN
+    {
+        return code_of(files::scan(Path::new(directory), Path::new(file), false).map(drop));
+    }
+    let reading = options::read(argv, &mut HostEnvironment);
+    match reading.instead {
+        Some(Instead::Help(part)) => commands::printed(&options::help(part)),
+        Some(Instead::Version) => commands::printed(&version()),
+        None => benchmark(&reading),
+    }
+}
+
+/// The exit code of a list that is written, or not.
+fn code_of(written: Result<(), String>) -> u8 {
+    match written {
+        Ok(()) => 0,
+        Err(sentence) => COMPLAINTS.sentence(&sentence),
+    }
+}
+
+/// Writes the list that a command line asks for, before its phases read it; gives the exit code
+/// where there is nothing else to do.
+fn scan(options: &Options) -> Option<u8> {
+    let directory = options.list.tree_scan.as_ref()?;
+    let directory = directory.strip_prefix("file://").unwrap_or(directory);
+    let Some(file) = &options.list.tree_file else {
+        COMPLAINTS.sentence("--treescan needs a file for its list; name one with --treefile");
+        return Some(WRONG);
+    };
+    let ends = options.phases == Phases::default() && !options.run.sync;
+    let began = Instant::now();
+    let written = files::scan(&path_of(directory), &path_of(file), true);
+    let code = code_of(written.and_then(|list| {
+        screen::data(&format!(
+            "NOTE: Directory scan finished. Files: {}; Dirs: {}; Elapsed: {}s\n",
+            list.files(),
+            list.directories(),
+            began.elapsed().as_secs()
+        ))
+    }));
+    (ends || code != 0).then_some(code)
+}
+
+fn version() -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "elbencho\n * Version: {}\n * Net protocol version: {}\n * Program: candor {version}\n \
+         * Included optional build features: corebind libaio libnuma syncfs syscallh \
+         threadname \n \
+         * Excluded optional build features: althttpsvc backtrace cuda cufile/gds hdfs mimalloc \
+         s3 s3crt \n",
+        output::VERSION,
+        output::PROTOCOL
+    )
+}
+
+fn benchmark(reading: &Reading) -> u8 {
+    if !reading.errors.is_empty() {
+        return COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
+    }
+    if let Some(code) = hosts::chore(&reading.options).or_else(|| scan(&reading.options)) {
+        return code;
+    }
+    let lowered = match hosts::fleet(&reading.options.hosts) {
+        Ok(None) => plan::lower(reading, &ThisHost::default()),
+        Ok(Some(fleet)) => match hosts::lowered(reading, fleet) {
+            Ok(lowered) => lowered,
+            Err(sentence) => return COMPLAINTS.sentence(&sentence),
+        },
+        Err(sentence) => return COMPLAINTS.sentence(&sentence),
+    };
+    match lowered {
+        Ok(lowered) if lowered.setup.asked.run.dry_run => {
+            commands::printed(&plan::totals(&lowered))
+        }
+        Ok(lowered) if lowered.phases.is_empty() => commands::printed(output::HEADER),
+        Ok(lowered) => run::main(reading, &lowered),
+        Err(errors) => COMPLAINTS.diagnostics(&errors, &reading.texts),
+    }
+}

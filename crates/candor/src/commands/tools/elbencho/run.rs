@@ -1,0 +1,173 @@
+//! Runs the phases and prints their results.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use candor_elbencho::options::Reading;
+use candor_elbencho::output::{self, Notes, PhaseResult};
+use candor_elbencho::plan::Lowered;
+use candor_elbencho::setup::PathKind;
+use candor_front::verdict;
+use candor_plan::Problem;
+use candor_record::{Ended, Event, Measurement, PhaseRecord, Report};
+
+use super::files::{self, ResultFiles};
+use super::live::{self, LiveOutput};
+use super::{COMPLAINTS, hosts};
+use crate::commands::foreign::failures::{self, reason};
+use crate::commands::foreign::monitor::Requests;
+use crate::commands::foreign::verdict::VerdictIn;
+use crate::commands::foreign::{Finish, Invocation, Place, Session, force};
+use crate::screen;
+
+/// Runs the phases, and returns the exit code.
+pub fn main(reading: &Reading, lowered: &Lowered) -> u8 {
+    run(reading, lowered).unwrap_or_else(|sentence| COMPLAINTS.sentence(&sentence))
+}
+
+fn run(reading: &Reading, lowered: &Lowered) -> Result<u8, String> {
+    let asked = &lowered.setup.asked;
+    let is_forced = force::is_set() && lowered.setup.path_kind == PathKind::BlockDevice;
+    let force = if is_forced { asked.paths.clone() } else { Vec::new() };
+    files::check(&lowered.setup)?;
+    let live = LiveOutput::open(lowered)?;
+    let session = &mut Run {
+        reading,
+        lowered,
+        live,
+        files: ResultFiles::new(&lowered.setup),
+        notes: Notes::default(),
+        begun: 0,
+    };
+    let interval = Duration::from_millis(asked.output.live_interval_ms);
+    let of_workers = asked.output.live_csv_extended;
+    let invocation = Invocation {
+        complaints: COMPLAINTS,
+        requests: Requests { interval: of_workers.then_some(interval), ..Requests::default() },
+        plan: Cow::Borrowed(&lowered.plan),
+        command: &asked.command,
+        place: Place::new(force, hosts::fleet(&asked.hosts)?),
+    };
+    Ok(invocation.run(session))
+}
+
+/// A run of the phases.
+struct Run<'a> {
+    reading: &'a Reading,
+    lowered: &'a Lowered,
+    live: LiveOutput<'a>,
+    files: ResultFiles<'a>,
+    /// Differences from elbencho's figures in the results so far.
+    notes: Notes,
+    /// Repeats of all phases that have begun.
+    begun: u32,
+}
+
+impl Session for Run<'_> {
+    fn begin(&mut self) -> Result<String, String> {
+        screen::data(&self.live.head()?)?;
+        Ok(String::new())
+    }
+
+    fn on(&mut self, event: &Event) -> String {
+        let lines = self.live.on(event);
+        match event {
+            Event::Interim { report } => self.live.workers(report),
+            Event::PhaseStarted { index: 0, .. } => lines + &self.repeat_begins(),
+            Event::PhaseDone { record } => lines + &self.phase_done(record),
+            _ => lines,
+        }
+    }
+
+    fn finish(&mut self, report: &mut Report, verdict_in: VerdictIn) -> Finish {
+        report.notes.extend(self.lowered.notes.iter().cloned());
+        let verdict = verdict::text(report, &[]);
+        let mut results = self.notes.text();
+        if verdict_in == VerdictIn::Terminal {
+            results += &verdict;
+        }
+        let failures = failures::sentences(report, has_failed, why);
+        Finish {
+            results: self.aside(results),
+            verdict,
+            exit_code: COMPLAINTS.exit_code_of(report, &failures),
+            failures: COMPLAINTS.lines(failures),
+            files: self.files.end(&self.notes),
+        }
+    }
+
+    fn sentences(&self, problems: &[Problem]) -> Vec<String> {
+        let sentence = |problem: &Problem| format!("{}; {}", problem.message, self.remedy(problem));
+        problems.iter().map(sentence).collect()
+    }
+}
+
+impl Run<'_> {
+    /// Text for standard output; where live figures take that, it goes to stderr.
+    fn aside(&self, text: String) -> String {
+        if live::takes_stdout(&self.lowered.setup) {
+            screen::tell(&text);
+            String::new()
+        } else {
+            text
+        }
+    }
+
+    /// The head of the table of a repeat.
+    fn repeat_begins(&mut self) -> String {
+        self.begun += 1;
+        let iterations = self.lowered.setup.asked.run.iterations;
+        let which = match iterations {
+            1 => String::new(),
+            all => format!("[Starting iteration {} of {all}...]\n", self.begun),
+        };
+        self.aside(which + output::HEADER)
+    }
+
+    /// Adds the result of a phase to the result files, and gives its rows of the table; a phase
+    /// that failed has none.
+    fn phase_done(&mut self, record: &PhaseRecord) -> String {
+        let Lowered { setup, phases, .. } = self.lowered;
+        let Some(bench) = phases.get(record.phase) else { return String::new() };
+        if record.measurements.iter().any(has_failed) {
+            return String::new();
+        }
+        let result = PhaseResult::of(setup, bench, record);
+        self.notes.add(&result);
+        self.files.add(&result, record.repeat);
+        let is_over = record.measurements.iter().any(|job| job.ended == Ended::Time);
+        let end = if is_over { "Terminating due to phase time limit.\n" } else { "" };
+        self.aside(result.table() + end)
+    }
+
+    /// A remedy in words of this command line; those of plans speak of keys.
+    fn remedy(&self, problem: &Problem) -> String {
+        match problem.rule {
+            "held-device" => force::REMEDY.to_owned(),
+            _ => format!("see `candor options {}`", self.reading_name()),
+        }
+    }
+
+    fn reading_name(&self) -> &str {
+        candor_front::Scope::name(self.reading)
+    }
+}
+
+/// Why a job failed; of corrupt data, the place of the first wrong byte in its file.
+fn why(measured: &Measurement) -> String {
+    let first = measured.verify.as_ref().and_then(|verify| verify.first.first());
+    match first.and_then(|found| Some((found, found.wrong_byte?))) {
+        Some((found, byte)) if measured.errors.is_empty() => format!(
+            "Data verification failed. Offset: {}; Expected value: {}; Actual value: {}; {}",
+            found.offset + byte.at,
+            byte.expected,
+            byte.found,
+            reason(measured)
+        ),
+        _ => reason(measured),
+    }
+}
+
+fn has_failed(measured: &Measurement) -> bool {
+    matches!(measured.ended, Ended::Failed | Ended::Stalled)
+}

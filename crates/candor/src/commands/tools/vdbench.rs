@@ -1,0 +1,169 @@
+//! `candor vdbench …`, and the binary called as `vdbench`: parameter files, files of results, and
+//! exit codes of vdbench.
+//!
+//! Its users mean what they write, so nothing asks for consent; only a device that is mounted or
+//! held is not written, unless `CANDOR_FORCE=1` insists.
+
+mod anchors;
+mod convert;
+mod drive;
+mod hosts;
+mod monitor;
+mod outcome;
+mod pages;
+mod run;
+mod utilities;
+
+use std::ffi::OsString;
+
+use candor_front::{Coverage, Diagnostic, Table};
+use candor_vdbench::definitions::Defined;
+use candor_vdbench::definitions::fsd::Fsd;
+use candor_vdbench::definitions::fwd::Fwd;
+use candor_vdbench::definitions::general::General;
+use candor_vdbench::definitions::host::Host;
+use candor_vdbench::definitions::rd::Rd;
+use candor_vdbench::definitions::replay::ReplayGroup;
+use candor_vdbench::definitions::sd::Sd;
+use candor_vdbench::definitions::wd::Wd;
+use candor_vdbench::lower::{Lowered, Request, Systems, lower, refused};
+use candor_vdbench::options::{self, Instead, Reading, TABLE};
+use candor_vdbench::runs::expand;
+use clap::Command;
+
+use crate::commands;
+use crate::commands::foreign::Complaints;
+use crate::commands::foreign::conversion::Converter;
+use crate::commands::foreign::host::{HostEnvironment, ThisHost};
+use crate::commands::foreign::tool::{Page, Tool, arguments};
+
+/// Exit code of whatever goes wrong: words or files are refused, work fails, data are corrupt.
+const FAILED: u8 = 157;
+
+/// Exit code of a run that the user interrupted.
+const INTERRUPTED: u8 = 1;
+
+/// Complaints on stderr.
+const COMPLAINTS: Complaints<'_> = Complaints { tool: "vdbench", file: None, exit_code: FAILED };
+
+/// The tool.
+pub const TOOL: Tool = Tool {
+    name: "vdbench",
+    command: Some(command),
+    main,
+    matrix,
+    coverage,
+    page: Page::Derived,
+    example: "candor vdbench -f parameters",
+    converter: Some(Converter { of_file: convert::of_file, read: convert::read }),
+    writer: None,
+    has_report: true,
+};
+
+/// The command line, for the help; the words themselves never pass through it.
+fn command() -> Command {
+    Command::new("vdbench")
+        .about("Run vdbench's parameter files, with its files of results and exit codes")
+        .disable_help_flag(true)
+        .after_help(help())
+        .arg(arguments())
+}
+
+fn help() -> String {
+    let mut text = String::from(
+        "vdbench -f FILE… [options] [key=value…] [+ rd parameters…]\n\
+         vdbench parseflat -i FLATFILE [-o CSV] [-c COLUMN…] [-f COLUMN=VALUE…] [-a]\n\
+         vdbench compare OLD NEW\n\n",
+    );
+    for row in TABLE.rows() {
+        let form = candor_front::ValueKind::form(&row.kind);
+        text += &format!("  -{:<4} {form:<18} {}\n", row.name, row.help);
+    }
+    text + "\n`candor options vdbench` lists the parameters of files.\n"
+}
+
+/// How many of the parameters have an effect.
+fn coverage() -> Coverage {
+    let tables = [
+        TABLE.coverage(),
+        General::TABLE.coverage(),
+        Host::TABLE.coverage(),
+        ReplayGroup::TABLE.coverage(),
+        Sd::TABLE.coverage(),
+        Wd::TABLE.coverage(),
+        Fsd::TABLE.coverage(),
+        Fwd::TABLE.coverage(),
+        Rd::TABLE.coverage(),
+    ];
+    tables.into_iter().sum()
+}
+
+/// Parameters, and what candor makes of them.
+fn matrix() -> String {
+    fn rows<O: Defined>(_: Table<candor_vdbench::Parameter<O>>) -> String {
+        O::TABLE.matrix()
+    }
+    let tables = [
+        TABLE.matrix(),
+        rows(General::TABLE),
+        rows(Host::TABLE),
+        rows(ReplayGroup::TABLE),
+        rows(Sd::TABLE),
+        rows(Wd::TABLE),
+        rows(Fsd::TABLE),
+        rows(Fwd::TABLE),
+        rows(Rd::TABLE),
+    ];
+    format!("{}{}", include_str!("vdbench/matrix.md"), tables.join("\n"))
+}
+
+/// Does what a command line asks for, the program's name first, and gives the exit code.
+fn main(argv: &[OsString]) -> u8 {
+    match argv.get(1).and_then(|word| word.to_str()) {
+        Some("parseflat") => return utilities::parse_flat(&argv[2..]),
+        Some("compare") => return utilities::compare(&argv[2..]),
+        Some(word) if utilities::OTHERS.contains(&word) => return utilities::refused(word),
+        _ => {}
+    }
+    let reading = options::read(argv, &mut HostEnvironment);
+    match reading.instead {
+        Some(Instead::Help) => return commands::printed(&help()),
+        Some(Instead::Version) => {
+            let version = env!("CARGO_PKG_VERSION");
+            return commands::printed(&format!(
+                "vdbench (candor {version}), with the parameters of vdbench 5.04.07\n"
+            ));
+        }
+        None => {}
+    }
+    match lowered(&reading) {
+        Ok(lowered) => run::main(&reading, lowered),
+        Err(errors) => COMPLAINTS.diagnostics(&errors, &reading.texts),
+    }
+}
+
+/// The runs of a command line.
+pub fn lowered(reading: &Reading) -> Result<Lowered, Vec<Diagnostic>> {
+    if !reading.errors.is_empty() {
+        return Err(reading.errors.clone());
+    }
+    let runs = expand(&reading.file)?;
+    if runs.is_empty() {
+        let error = Diagnostic::nowhere("runs", "the parameter files define no run");
+        return Err(vec![error.remedy("add rd=")]);
+    }
+    let Reading { file, texts, options: asked, .. } = reading;
+    let systems = Systems::of(file, &ThisHost::default());
+    // A simulation looks at nothing.
+    if systems.is_empty() || asked.is_simulation {
+        return lower(&Request { file, texts, asked, host: &ThisHost::default() }, &runs);
+    }
+    let errors = refused(&Request { file, texts, asked, host: &ThisHost::default() }, &runs);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let wrong = |sentence: String| vec![Diagnostic::nowhere("hosts", sentence)];
+    let there = hosts::join(&systems).map_err(wrong)?;
+    let lowered = lower(&Request { file, texts, asked, host: &there }, &runs);
+    there.looked().map_err(wrong).and(lowered)
+}

@@ -1,0 +1,180 @@
+//! The table of elbencho's options.
+
+mod elsewhere;
+mod files;
+mod output;
+mod run;
+
+use super::Options;
+use super::read::{HelpPart, Instead};
+use crate::grammar;
+use candor_front::{Group, Plain, Refused, Row, Set, Table, bare, row};
+
+/// The options so far, and what asks for something else than a benchmark.
+#[derive(Clone, Debug, Default)]
+pub struct Draft {
+    /// The options.
+    pub options: Options,
+    /// Brackets in paths are letters like others.
+    pub(super) plain_paths: bool,
+    /// File with further options.
+    pub(super) config_file: Option<String>,
+    /// Request for a text.
+    pub(super) instead: Option<Instead>,
+}
+
+impl Draft {
+    /// With these options, and nothing else.
+    pub fn of(options: Options) -> Draft {
+        Draft { options, ..Draft::default() }
+    }
+}
+
+/// The values of elbencho's options.
+pub type Value = Plain<Draft>;
+
+/// All options, in the order of the help.
+pub const TABLE: Table<Value> = Table(&[
+    Group { title: "Phases", rows: run::PHASES },
+    Group { title: "Run", rows: run::RUN },
+    Group { title: "Directories of small files", rows: files::TREE },
+    Group { title: "Large files and block devices", rows: files::ACCESS },
+    Group { title: "Engine and hints", rows: files::ENGINE },
+    Group { title: "Content and verification", rows: files::DATA },
+    Group { title: "Mixes of reads and writes", rows: files::MIX },
+    Group { title: "Lists of files", rows: files::LISTS },
+    Group { title: "Results", rows: output::RESULTS },
+    Group { title: "Live figures", rows: output::LIVE },
+    Group { title: "Help", rows: output::HELP },
+    Group { title: "Several hosts", rows: elsewhere::HOSTS },
+    Group { title: "Network", rows: elsewhere::NETWORK },
+    Group { title: "GPU", rows: elsewhere::GPU },
+    Group { title: "Object stores", rows: elsewhere::S3 },
+]);
+
+/// The word of a switch that is off: switches without a value are on.
+const OFF: &str = "false";
+
+/// A switch; the reader has made one of two words of its value.
+const fn switch(name: &'static str, set: Set<Draft>, help: &'static str) -> Row<Value> {
+    row(name, Value::maybe("BOOL"), set, help).default(OFF)
+}
+
+/// An option with a value.
+const fn value(
+    name: &'static str,
+    form: &'static str,
+    set: Set<Draft>,
+    help: &'static str,
+) -> Row<Value> {
+    row(name, Value::value(form), set, help)
+}
+
+/// An option with a value that is refused.
+const fn refused(
+    name: &'static str,
+    form: &'static str,
+    help: &'static str,
+    why: &'static str,
+) -> Row<Value> {
+    bare(name, Value::value(form), help).refused("x", why)
+}
+
+/// A switch that is refused.
+const fn refused_switch(name: &'static str, help: &'static str, why: &'static str) -> Row<Value> {
+    bare(name, Value::maybe("BOOL"), help).default(OFF).refused("true", why)
+}
+
+/// Sets a switch.
+fn put(place: &mut bool, text: &str) -> Result<(), Refused> {
+    *place = text != OFF;
+    Ok(())
+}
+
+/// Sets a size, or a number with a unit.
+fn put_size(place: &mut u64, text: &str) -> Result<(), Refused> {
+    *place = grammar::size(text)?;
+    Ok(())
+}
+
+/// Sets a size that is absent without the option.
+fn put_some_size(place: &mut Option<u64>, text: &str) -> Result<(), Refused> {
+    *place = Some(grammar::size(text)?);
+    Ok(())
+}
+
+/// Sets a number within bounds.
+fn put_number<T: TryFrom<u64>>(
+    place: &mut T,
+    text: &str,
+    [min, max]: [u64; 2],
+) -> Result<(), Refused> {
+    let number = grammar::number(text, max)?;
+    let fits = T::try_from(number).ok().filter(|_| number >= min);
+    *place = fits.ok_or_else(|| {
+        let remedy = format!("give {min} to {max}");
+        Refused::whole(text, format!("{number} is out of range"), remedy)
+    })?;
+    Ok(())
+}
+
+/// Sets a number within bounds that is absent without the option.
+fn put_some_number<T: TryFrom<u64> + Default>(
+    place: &mut Option<T>,
+    text: &str,
+    bounds: [u64; 2],
+) -> Result<(), Refused> {
+    put_number(place.insert(T::default()), text, bounds)
+}
+
+/// Asks for a text, unless the switch is off.
+fn instead(draft: &mut Draft, text: &str, instead: Instead) -> Result<(), Refused> {
+    if text != OFF {
+        draft.instead = draft.instead.or(Some(instead));
+    }
+    Ok(())
+}
+
+/// The text of a part of the help.
+pub fn help(part: HelpPart) -> String {
+    let titles: &[&str] = match part {
+        HelpPart::Overview => &["Phases", "Run", "Help"],
+        HelpPart::Large | HelpPart::BlockDevices => &[
+            "Phases",
+            "Run",
+            "Large files and block devices",
+            "Engine and hints",
+            "Content and verification",
+            "Mixes of reads and writes",
+            "Results",
+            "Live figures",
+        ],
+        HelpPart::Multi => &[
+            "Phases",
+            "Run",
+            "Directories of small files",
+            "Engine and hints",
+            "Content and verification",
+            "Lists of files",
+            "Results",
+            "Live figures",
+        ],
+        HelpPart::Hosts => &["Several hosts", "Network"],
+        HelpPart::S3 => &["Object stores"],
+        HelpPart::All => &[],
+    };
+    let mut text = String::from(
+        "Usage: elbencho [OPTIONS] PATH [MORE_PATHS]\n\n\
+         Paths are directories for many small files, or files, or block devices.\n\
+         Long names may be shortened; sizes take one letter: K, M, G, T, P, E.\n",
+    );
+    for group in TABLE.0 {
+        if titles.is_empty() || titles.contains(&group.title) {
+            text += &format!("\n{}:\n{}", group.title, Table(std::slice::from_ref(group)).usage());
+        }
+    }
+    text + "\n\
+            Other parts: --help-large, --help-multi, --help-bdev, --help-dist, --help-s3, \
+            --help-all.\n\
+            `candor options elbencho` lists the support of each option.\n"
+}

@@ -1,0 +1,367 @@
+//! Figures of a phase, as the table and the result files have them.
+
+use candor_record::{
+    FleetMember, HostRecord, HostSample, Latency, Measurement, OpStats, PhaseRecord, Snapshot,
+};
+
+use crate::setup::{BenchPhase, PathKind, PhaseKind, READERS, Setup};
+
+/// Things that a phase counts beside blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryNoun {
+    /// Files.
+    Files,
+    /// Directories.
+    Dirs,
+}
+
+impl EntryNoun {
+    /// The word at the head of rows.
+    pub fn word(self) -> &'static str {
+        match self {
+            EntryNoun::Files => "Files",
+            EntryNoun::Dirs => "Dirs",
+        }
+    }
+}
+
+/// Counts of the writes, or of the reads, until a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Side {
+    /// Files or directories.
+    pub entries: u64,
+    /// Blocks.
+    pub ios: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Time until that moment.
+    pub over_ns: u64,
+}
+
+impl Side {
+    /// Files or directories per second.
+    pub fn entries_per_s(&self) -> f64 {
+        self.per_s(self.entries)
+    }
+
+    /// Blocks per second.
+    pub fn ios_per_s(&self) -> f64 {
+        self.per_s(self.ios)
+    }
+
+    /// Bytes per second.
+    pub fn bytes_per_s(&self) -> f64 {
+        self.per_s(self.bytes)
+    }
+
+    fn per_s(&self, count: u64) -> f64 {
+        if self.over_ns == 0 { 0.0 } else { count as f64 * 1e9 / self.over_ns as f64 }
+    }
+
+    /// Adds the counts of another job.
+    fn add(&mut self, other: &Side) {
+        self.entries += other.entries;
+        self.ios += other.ios;
+        self.bytes += other.bytes;
+        self.over_ns = self.over_ns.max(other.over_ns);
+    }
+}
+
+/// One of the two columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Column {
+    /// Time until its moment.
+    pub elapsed_ns: u64,
+    /// Busy share of the host's CPUs in percent; absent where the kernel reports none.
+    pub cpu_percent: Option<u64>,
+    /// Work of the phase; of a mix, the writes.
+    pub main: Side,
+    /// Reads of a mix.
+    pub read: Side,
+}
+
+/// Latencies of a phase.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Latencies {
+    /// Of whole files or directories: opening, all I/O and closing.
+    pub entries: Option<Latency>,
+    /// Of blocks.
+    pub ios: Option<Latency>,
+}
+
+/// Reads during the writes of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MixKind {
+    /// None.
+    None,
+    /// Some blocks are read.
+    Blocks,
+    /// Some workers read.
+    Workers,
+}
+
+/// Figures of a phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// Things that are counted beside blocks.
+    pub noun: Option<EntryNoun>,
+    /// Mix of reads and writes.
+    pub mix: MixKind,
+    /// Files of each directory, if completed directories are counted.
+    pub files_per_dir: Option<u64>,
+    /// Counts when the first worker ended.
+    pub first: Column,
+    /// Counts at the end.
+    pub last: Column,
+    /// True where the first column is not known, and repeats the last.
+    pub first_is_unknown: bool,
+    /// Latencies of its work; of a mix, of its writes.
+    pub main: Latencies,
+    /// Latencies of the reads of a mix.
+    pub read: Latencies,
+    /// Start of the phase in ms since 1970, where it is known.
+    pub start_unix_ms: Option<u64>,
+    /// Time of each worker by rank, in ms.
+    pub each_ms: Vec<u64>,
+    /// Time of each host, fastest first, in ns.
+    pub each_host: Vec<(String, u64)>,
+    /// Time of a message to each host and back, slowest first, in us.
+    pub each_round_trip: Vec<(String, u64)>,
+}
+
+impl Figures {
+    /// Both columns of the work; of a mix, of its writes.
+    pub fn main(&self) -> [&Side; 2] {
+        [&self.first.main, &self.last.main]
+    }
+
+    /// Both columns of the reads of a mix.
+    pub fn read(&self) -> [&Side; 2] {
+        [&self.first.read, &self.last.read]
+    }
+
+    /// The figures of a phase.
+    pub fn of(setup: &Setup, phase: &BenchPhase, record: &PhaseRecord) -> Figures {
+        let count = Count { setup, kind: phase.kind };
+        let jobs = &record.measurements;
+        let is_mix = phase.kind == PhaseKind::Write && jobs.iter().any(reads);
+        let of_workers = setup.asked.mix.read_threads.is_some();
+        let elapsed_ns = jobs.iter().map(|job| job.elapsed_ns).max().unwrap_or(0);
+        let mut last = Column { elapsed_ns, ..Column::default() };
+        let mut first = Column { elapsed_ns: u64::MAX, ..Column::default() };
+        let (mut main, mut read) = (Latencies::default(), Latencies::default());
+        let mut first_is_unknown = false;
+        for job in jobs {
+            let is_reader = job.job == READERS;
+            let reads_beside = is_mix && !is_reader && reads(job);
+            let all = Counts::at_end(job, elapsed_ns);
+            first_is_unknown |= job.first_done.is_none() && job.workers > 1 && job.ops_done() > 0;
+            let then = Counts::at_first(job).unwrap_or(Counts::at_end(job, elapsed_ns));
+            first.elapsed_ns = first.elapsed_ns.min(then.over_ns);
+            for (column, counts) in [(&mut first, &then), (&mut last, &all)] {
+                let to = if is_reader { &mut column.read } else { &mut column.main };
+                to.add(&count.side(counts, is_reader, is_reader || !is_mix));
+                if reads_beside {
+                    column.read.add(&counts.ios("read"));
+                }
+            }
+            let to = if is_reader { &mut read } else { &mut main };
+            count.latencies(job, to, if is_reader || !is_mix { BOTH } else { &["write"] });
+            if reads_beside {
+                let of_reads = job.operation("read").latency.as_ref();
+                Latency::merge(&mut read.ios, of_reads);
+            }
+        }
+        first.elapsed_ns = first.elapsed_ns.min(last.elapsed_ns);
+        [first.cpu_percent, last.cpu_percent] = cpu(record, first.elapsed_ns);
+        let workers = jobs.iter().flat_map(|job| &job.per_worker);
+        Figures {
+            noun: noun(setup, phase.kind),
+            mix: match (is_mix, of_workers) {
+                (false, _) => MixKind::None,
+                (true, false) => MixKind::Blocks,
+                (true, true) => MixKind::Workers,
+            },
+            files_per_dir: files_per_dir(setup, phase.kind),
+            first,
+            last,
+            first_is_unknown,
+            main,
+            read,
+            start_unix_ms: jobs.iter().filter_map(|job| job.start_unix_ms).min(),
+            each_ms: workers.map(|worker| worker.elapsed_ns / 1_000_000).collect(),
+            each_host: each_host(record),
+            each_round_trip: each_round_trip(record),
+        }
+    }
+}
+
+/// Files of each directory, where directories are counted by the files that are done in them.
+fn files_per_dir(setup: &Setup, kind: PhaseKind) -> Option<u64> {
+    let asked = &setup.asked.tree;
+    let of_files = setup.path_kind == PathKind::Directory && setup.listed.is_none();
+    let moves = matches!(kind, PhaseKind::Write | PhaseKind::Read);
+    (asked.dir_stats && of_files && moves && asked.files > 0).then_some(asked.files)
+}
+
+/// Name or address of each host, and its time in ns, fastest first.
+fn each_host(record: &PhaseRecord) -> Vec<(String, u64)> {
+    let of = |host: &HostRecord| {
+        let jobs =
+            if host.measurements.is_empty() { &record.measurements } else { &host.measurements };
+        let ns = jobs.iter().map(|job| job.elapsed_ns).max().unwrap_or(0);
+        let name = host.member.as_ref().map_or(&host.host, |member| &member.address);
+        (name.clone(), ns)
+    };
+    let mut all: Vec<(String, u64)> = record.hosts.iter().map(of).collect();
+    all.sort_by_key(|(_, ns)| *ns);
+    all
+}
+
+/// Address of each of several hosts, and the time of a message to it and back in us, slowest first.
+fn each_round_trip(record: &PhaseRecord) -> Vec<(String, u64)> {
+    let members = record.hosts.iter().filter_map(|host| host.member.as_ref());
+    let of = |member: &FleetMember| (member.address.clone(), member.round_trip_ns.div_ceil(1000));
+    let mut all: Vec<(String, u64)> = members.map(of).collect();
+    all.sort_by_key(|(_, us)| std::cmp::Reverse(*us));
+    all
+}
+
+/// True for a job that read anything.
+fn reads(job: &Measurement) -> bool {
+    let is_reader = job.job == READERS;
+    job.operations.iter().any(|op| op.ops > 0 && (is_reader || op.name == "read"))
+}
+
+/// Operations of blocks.
+const BOTH: &[&str] = &["read", "write"];
+
+/// Numbers of operations of a job until a moment.
+struct Counts {
+    over_ns: u64,
+    operations: Vec<(String, u64, u64)>,
+}
+
+impl Counts {
+    fn at_end(job: &Measurement, over_ns: u64) -> Counts {
+        let count = |op: &OpStats| (op.name.clone(), op.ops, op.bytes);
+        Counts { over_ns, operations: job.operations.iter().map(count).collect() }
+    }
+
+    fn at_first(job: &Measurement) -> Option<Counts> {
+        let first = job.first_done.as_ref()?;
+        let count = first.operations.iter().map(|op| (op.name.clone(), op.ops, op.bytes));
+        Some(Counts { over_ns: first.at_ns, operations: count.collect() })
+    }
+
+    fn ops(&self, name: &str) -> u64 {
+        self.operations.iter().filter(|op| op.0 == name).map(|op| op.1).sum()
+    }
+
+    fn ios(&self, name: &str) -> Side {
+        let of = self.operations.iter().filter(|op| op.0 == name);
+        let sum = |(ios, bytes), op: &(String, u64, u64)| (ios + op.1, bytes + op.2);
+        let (ios, bytes) = of.fold((0, 0), sum);
+        Side { ios, bytes, over_ns: self.over_ns, entries: 0 }
+    }
+}
+
+/// Rules by which a phase counts.
+pub struct Count<'a> {
+    /// The benchmark.
+    pub setup: &'a Setup,
+    /// The phase.
+    pub kind: PhaseKind,
+}
+
+impl Count<'_> {
+    /// Counts of a job: its writes, unless it reads.
+    fn side(&self, counts: &Counts, is_reader: bool, reads: bool) -> Side {
+        let mut side = Side { over_ns: counts.over_ns, ..Side::default() };
+        if reads {
+            side.add(&counts.ios("read"));
+        }
+        if !is_reader {
+            side.add(&counts.ios("write"));
+        }
+        let steps = entry_steps(self.setup, self.kind);
+        side.entries = steps.iter().map(|step| counts.ops(step)).sum();
+        side
+    }
+
+    /// Entries of a number of operations of one worker, without the directories of ranks.
+    pub fn entries_of_worker(&self, operations: u64) -> u64 {
+        let (dirs, ranks) = (self.setup.dirs(), self.setup.dirs_of_ranks());
+        match self.kind {
+            PhaseKind::MakeDirs | PhaseKind::RemoveDirs => {
+                operations * dirs / (dirs + ranks).max(1)
+            }
+            _ => operations,
+        }
+    }
+
+    /// Adds the latencies of a job.
+    fn latencies(&self, job: &Measurement, to: &mut Latencies, of_blocks: &[&str]) {
+        for name in of_blocks {
+            Latency::merge(&mut to.ios, job.operation(name).latency.as_ref());
+        }
+        // Removals of files that are named have no latencies in elbencho's results.
+        let of_names = self.setup.path_kind == PathKind::Directory;
+        for step in entry_steps(self.setup, self.kind).iter().filter(|_| of_names) {
+            Latency::merge(&mut to.entries, job.operation(step).latency.as_ref());
+        }
+    }
+}
+
+/// Operations of which one is an entry.
+pub fn entry_steps(setup: &Setup, kind: PhaseKind) -> &'static [&'static str] {
+    match kind {
+        PhaseKind::MakeDirs => &["mkdir"],
+        PhaseKind::RemoveDirs => &["rmdir"],
+        PhaseKind::Stat => &["stat", "lstat", "statx"],
+        PhaseKind::RemoveFiles => &["unlink"],
+        PhaseKind::Write | PhaseKind::Read if setup.path_kind == PathKind::Directory => &["item"],
+        _ => &[],
+    }
+}
+
+/// Things that a phase counts beside blocks.
+pub fn noun(setup: &Setup, kind: PhaseKind) -> Option<EntryNoun> {
+    match kind {
+        PhaseKind::Sync | PhaseKind::DropCaches => None,
+        PhaseKind::MakeDirs | PhaseKind::RemoveDirs => Some(EntryNoun::Dirs),
+        PhaseKind::Stat | PhaseKind::RemoveFiles => Some(EntryNoun::Files),
+        PhaseKind::Write | PhaseKind::Read => {
+            (setup.path_kind == PathKind::Directory).then_some(EntryNoun::Files)
+        }
+    }
+}
+
+/// True where a phase reads or writes blocks: empty files have none.
+pub fn moves(setup: &Setup, kind: PhaseKind) -> bool {
+    let is_empty = setup.path_kind == PathKind::Directory && !setup.has_bytes();
+    matches!(kind, PhaseKind::Write | PhaseKind::Read) && !is_empty
+}
+
+/// Mean of the hosts' busy shares.
+fn cpu(record: &PhaseRecord, first_ns: u64) -> [Option<u64>; 2] {
+    let all: Vec<[Option<u64>; 2]> =
+        record.hosts.iter().map(|host| cpu_of(host, first_ns)).collect();
+    let mean = |at: usize| {
+        let known: Vec<u64> = all.iter().filter_map(|host| host[at]).collect();
+        known.iter().sum::<u64>().checked_div(known.len() as u64)
+    };
+    [mean(0), mean(1)]
+}
+
+/// Busy share of a host's CPUs until the first end, as far as the counters of every second tell,
+/// and over all of the phase.
+fn cpu_of(host: &HostRecord, first_ns: u64) -> [Option<u64>; 2] {
+    let until = |after: &Snapshot| {
+        let busy = HostSample::between("", &host.before, after).cpu_busy;
+        busy.map(|share| (share * 100.0) as u64)
+    };
+    let first_at_ns = host.before.at_ns.saturating_add(first_ns);
+    let first = host.during.iter().find(|snapshot| snapshot.at_ns >= first_at_ns);
+    [until(first.unwrap_or(&host.after)), until(&host.after)]
+}

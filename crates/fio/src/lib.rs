@@ -1,0 +1,43 @@
+//! fio: command lines and job files to plans, reports to fio's output.
+//!
+//! [`read`] makes a syntax tree with positions; [`options`] and [`job_options`] give it types, by
+//! a table with one row per option; [`lower::lower`] makes the plan; [`output`] prints text, JSON,
+//! terse lines and logs. [`write::job_file`] writes a plan as a job file. [`trace`] reads recorded
+//! I/O, and [`state`] the files of verification. Nothing here opens a target or runs a program.
+//!
+//! ```
+//! let coverage = candor_fio::help::coverage();
+//! assert!(coverage.works > 300 && coverage.works <= coverage.listed);
+//! ```
+
+pub mod ast;
+pub mod flags;
+pub mod help;
+pub mod job;
+pub mod job_options;
+pub mod lower;
+pub mod options;
+pub mod output;
+pub mod show_command;
+pub mod state;
+pub mod trace;
+pub mod values;
+pub mod write;
+
+use std::ffi::OsString;
+
+use candor_front::Diagnostic;
+
+/// Reads a command line of fio, the program's name first, and the job files that it names.
+///
+/// Everything that could be read is in the syntax tree, beside all diagnostics.
+pub fn read(
+    argv: &[OsString],
+    environment: &mut dyn ast::FioEnvironment,
+) -> (ast::Ast, Vec<Diagnostic>) {
+    let names = ast::Names {
+        flags: flags::TABLE.spellings().collect(),
+        options: options::TABLE.spellings().collect(),
+    };
+    ast::read(argv, &names, environment)
+}

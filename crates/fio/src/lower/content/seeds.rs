@@ -1,0 +1,36 @@
+//! Where random choices come from.
+
+use candor_plan::Plan;
+
+use crate::ast::Section;
+use crate::job_options::JobOptions;
+use crate::options;
+use candor_front::Texts;
+use candor_front::{Diagnostics, Host};
+
+/// The plan's seed: the first section's, or one of this run only where nothing is to repeat.
+pub(in crate::lower) fn lower(
+    sections: &[(&Section, JobOptions)],
+    texts: &Texts,
+    host: &dyn Host,
+    plan: &mut Plan,
+    diagnostics: &mut Diagnostics,
+) {
+    let Some((_, first)) = sections.first() else { return };
+    plan.seed = if repeats(first) { first.random.seed } else { host.entropy() };
+    for (_, options) in &sections[1..] {
+        let same = repeats(options) == repeats(first)
+            && (!repeats(first) || options.random.seed == first.random.seed);
+        if !same {
+            let option = if options.given.has("randseed") { "randseed" } else { "randrepeat" };
+            let did = "its offsets come from the seed of the first job";
+            let why = "a run has one seed, from which each job draws its own";
+            diagnostics.add_note(options::TABLE.note(&options.given, texts, option, did, why));
+        }
+    }
+}
+
+/// A run draws the same offsets as the one before.
+fn repeats(options: &JobOptions) -> bool {
+    options.random.repeat || options.given.has("randseed")
+}

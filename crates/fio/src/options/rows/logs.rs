@@ -1,0 +1,134 @@
+//! Logs, statistics, errors: what is told about a job.
+
+use crate::job_options::{ContinueOn, LogValue, Unified};
+use crate::options::kind::{Kind, Row};
+use crate::options::own;
+use candor_front::{bare, row};
+
+const MANY: u64 = u32::MAX as u64;
+
+#[rustfmt::skip]
+pub(in crate::options) const ROWS: &[Row] = &[
+    row("per_job_logs", Kind::Bool, |s, v| s.logs.per_job = v.bool(),
+        "each clone has its own log files")
+        .default("1").exact("output", "0"),
+    row("write_bw_log", Kind::MaybeText, |s, v| s.logs.bandwidth = Some(v.text()),
+        "bytes per second into NAME_bw.N.log")
+        .exact("blocks.measure.log", "x"),
+    row("write_lat_log", Kind::MaybeText, |s, v| s.logs.latency = Some(v.text()),
+        "latencies into NAME_slat, _clat and _lat.N.log")
+        .exact("blocks.measure.log", "x"),
+    row("write_iops_log", Kind::MaybeText, |s, v| s.logs.iops = Some(v.text()),
+        "operations per second into NAME_iops.N.log")
+        .exact("blocks.measure.log", "x"),
+    row("write_hist_log", Kind::MaybeText, |s, v| s.logs.histogram = Some(v.text()),
+        "histograms of latency into NAME_clat_hist.N.log")
+        .exact("blocks.measure.log", "x"),
+    bare("log_entries", Kind::Int(1024, 1 << 20), "entries of a log to make room for at first")
+        .default("1024").idle("2048", "room is made as it is needed"),
+    row("log_avg_msec", Kind::Int(0, MANY), |s, v| s.logs.window_ms = v.int(),
+        "one entry per N milliseconds instead of one per operation")
+        .default("0").exact("blocks.measure.log", "500"),
+    row("log_hist_msec", Kind::Int(0, MANY), |s, v| s.logs.histogram_ms = v.int(),
+        "one histogram per N milliseconds")
+        .default("0").exact("blocks.measure.log", "500"),
+    row("log_hist_coarseness", Kind::Int(0, 6), |s, v| s.logs.coarseness = v.int(),
+        "each step halves the bins of a histogram")
+        .default("0").exact("output", "2"),
+    row("log_max_value", Kind::Choice(LogValue::CHOICES), |s, v| s.logs.value = v.of(LogValue::ALL),
+        "mean or largest value of a window")
+        .alias(&["log_window_value"]).default("avg").exact("blocks.measure.log", "max"),
+    row("log_offset", Kind::Bool, |s, v| s.logs.offset = v.bool(), "entries have the offset")
+        .default("0").exact("output", "1"),
+    row("log_prio", Kind::Bool, |s, v| s.logs.priority = v.bool(), "entries have the I/O priority")
+        .default("0").exact("output", "1"),
+    row("log_issue_time", Kind::Bool, |s, v| s.logs.issue_time = v.bool(),
+        "entries have the time of issue")
+        .default("0").exact("output", "1"),
+    row("log_compression", Kind::Int(1024, 512 << 20), |s, v| s.logs.compression = Some(v.int()),
+        "compress logs in memory, in parts of that size")
+        .idle("64k",
+            "an entry takes 40 bytes of memory as it is, and the file is plain text as in fio"),
+    bare("log_compression_cpus", Kind::Own("CPU[-CPU][,…]", &[], own::log_cpus),
+        "CPUs that compress")
+        .under("log_compression").when(|s| s.logs.compression.is_some())
+        .idle("0", "nothing is compressed"),
+    row("log_store_compressed", Kind::Bool, |s, v| s.logs.store_compressed = v.bool(),
+        "leave log files compressed")
+        .default("0").exact("output", "1"),
+    row("log_alternate_epoch", Kind::Bool, |s, v| s.logs.alternate_epoch = v.bool(),
+        "times of entries count from 1970, or from another clock's beginning")
+        .alias(&["log_unix_epoch"]).default("0").exact("output", "1"),
+    row("log_alternate_epoch_clock_id", Kind::Int(0, 64), |s, v| s.logs.epoch_clock = v.int(),
+        "number of that clock, as in clock_gettime")
+        .default("0").when(|s| s.logs.alternate_epoch).exact("output", "1"),
+    bare("block_error_percentiles", Kind::Bool, "percentiles of erases until a block failed")
+        .default("0").refused("1", "errors are counted by job and operation, not by block; \
+            continue_on_error=all counts them, and a log with log_offset=1 has each operation"),
+    row("bwavgtime", Kind::Int(0, MANY), |s, v| s.logs.bandwidth_ms = v.int(),
+        "milliseconds of a sample of bandwidth")
+        .under("write_bw_log").default("500").near("phase.interval", "250",
+            "bandwidth and operations of all jobs that run together are sampled in the shortest of \
+            their intervals"),
+    row("iopsavgtime", Kind::Int(0, MANY), |s, v| s.logs.iops_ms = v.int(),
+        "milliseconds of a sample of operations")
+        .under("write_iops_log").default("500").near("phase.interval", "250",
+            "bandwidth and operations of all jobs that run together are sampled in the shortest of \
+            their intervals"),
+];
+
+#[rustfmt::skip]
+pub(in crate::options) const STATISTICS: &[Row] = &[
+    row("group_reporting", Kind::Flag, |s, v| s.statistics.group = v.bool(),
+        "one result for the jobs of a group")
+        .exact("output", "1"),
+    row("stats", Kind::Bool, |s, v| s.statistics.stats = v.bool(), "the job is reported")
+        .default("1").exact("output", "0"),
+    row("unified_rw_reporting", Kind::Choice(Unified::CHOICES),
+        |s, v| s.statistics.unified = v.of(Unified::ALL), "directions by themselves or together")
+        .default("none").exact("output", "mixed"),
+    row("clat_percentiles", Kind::Bool, |s, v| s.statistics.clat_percentiles = v.bool(),
+        "percentiles of completion latency")
+        .default("1").exact("output", "0"),
+    row("lat_percentiles", Kind::Bool, |s, v| s.statistics.lat_percentiles = v.bool(),
+        "percentiles of total latency")
+        .default("0").exact("output", "1"),
+    row("slat_percentiles", Kind::Bool, |s, v| s.statistics.slat_percentiles = v.bool(),
+        "percentiles of submission latency")
+        .default("0").exact("output", "1"),
+    row("percentile_list", Kind::Floats(0.0, 100.0, 20),
+        |s, v| s.statistics.percentiles = v.floats(), "which percentiles")
+        .default("1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99")
+        .exact("output", "50:99.9"),
+    row("significant_figures", Kind::Int(1, 10), |s, v| s.statistics.figures = v.int(),
+        "digits of figures in the normal output")
+        .default("4").exact("output", "6"),
+    row("disk_util", Kind::Bool, |s, v| s.statistics.disk_util = v.bool(), "what the devices did")
+        .default("1").exact("output", "0"),
+    row("gtod_reduce", Kind::Bool, |s, v| s.statistics.reduced = v.bool(),
+        "no latencies, and no line of a bandwidth or IOPS log for each operation")
+        .default("0").exact("output", "1"),
+    row("disable_lat", Kind::Bool, |s, v| s.statistics.no_lat = v.bool(), "no total latency")
+        .under("gtod_reduce").default("0").exact("output", "1"),
+    row("disable_clat", Kind::Bool, |s, v| s.statistics.no_clat = v.bool(), "no completion latency")
+        .under("gtod_reduce").default("0").exact("output", "1"),
+    row("disable_slat", Kind::Bool, |s, v| s.statistics.no_slat = v.bool(), "no submission latency")
+        .under("gtod_reduce").default("0").exact("output", "1"),
+    row("disable_bw_measurement", Kind::Bool, |s, v| s.statistics.no_bandwidth = v.bool(),
+        "no line of a bandwidth log for each operation; samples continue")
+        .alias(&["disable_bw"]).under("gtod_reduce").default("0").exact("output", "1"),
+];
+
+#[rustfmt::skip]
+pub(in crate::options) const ERRORS: &[Row] = &[
+    row("continue_on_error", Kind::Choice(ContinueOn::CHOICES),
+        |s, v| s.errors.continue_on = v.of(ContinueOn::ALL),
+        "which errors are counted instead of ending the job")
+        .default("none").exact("stop.tolerate", "all"),
+    row("ignore_error", Kind::Text, |s, v| s.errors.ignore = Some(v.text()),
+        "errors that are none: of reads, writes and verification, as EIO:ENOSPC or numbers")
+        .under("rw").exact("stop.tolerate", "ENOSPC"),
+    bare("error_dump", Kind::Bool, "report each error that is counted")
+        .default("0").near("report: errors", "1",
+            "the report lists errors by kind, with the first of each"),
+];

@@ -1,0 +1,65 @@
+//! Zones of a device, and where its controller is asked to put data.
+
+use crate::job_options::ZoneMode;
+use crate::options::kind::{Kind, Row};
+use crate::options::own;
+use candor_front::{bare, row};
+
+const FDP: &str = "commands carry no placement identifiers yet: no device was there to try them on";
+
+#[rustfmt::skip]
+pub(in crate::options) const ROWS: &[Row] = &[
+    row("zonemode", Kind::Choice(ZoneMode::CHOICES), |s, v| s.zones.mode = v.of(ZoneMode::ALL),
+        "what the options about zones mean")
+        .default("none").exact("blocks.windows, blocks.zones", "zbd"),
+    row("zonesize", Kind::Size(0), |s, v| s.zones.size = v.int(),
+        "strided: bytes to move per zone; zbd: size of a zone")
+        .default("0").exact("blocks.windows, blocks.zones.length", "128k"),
+    row("zonecapacity", Kind::Size(0), |s, v| s.zones.capacity = v.int(),
+        "part of a zone that can be written")
+        .default("0").exact("blocks.zones.capacity", "512k"),
+    row("zonerange", Kind::Size(0), |s, v| s.zones.range = v.int(), "strided: size of a zone")
+        .default("0").exact("blocks.windows", "128k"),
+    row("zoneskip", Kind::Amount, |s, v| s.zones.skip = v.amount(),
+        "bytes to skip after a zone")
+        .default("0").exact("blocks.windows, blocks.zones.gap", "64k"),
+    row("read_beyond_wp", Kind::Bool, |s, v| s.zones.read_beyond = v.bool(),
+        "reads may go beyond what was written of a zone")
+        .default("0").exact("blocks.zones.read_unwritten", "1"),
+    row("max_open_zones", Kind::Int(0, 4096), |s, v| s.zones.open = v.int(),
+        "zones that all jobs write to at a time")
+        .default("0").exact("blocks.zones.open_max", "4"),
+    row("job_max_open_zones", Kind::Int(0, 4096), |s, v| s.zones.open_of_job = v.int(),
+        "zones that a clone writes to at a time")
+        .default("0").exact("blocks.zones.open_max_per_worker", "4"),
+    row("ignore_zone_limits", Kind::Bool, |s, v| s.zones.ignore_limits = v.bool(),
+        "ignore the device's limit of open zones")
+        .default("0").exact("blocks.zones.open_max", "1"),
+    row("zone_reset_threshold", Kind::Floats(0.0, 1.0, 1),
+        |s, v| s.zones.reset_threshold = v.floats().first().copied(),
+        "share of the area that is written when resets begin")
+        .exact("blocks.zones.reset", "0.5"),
+    row("zone_reset_frequency", Kind::Floats(0.0, 1.0, 1),
+        |s, v| s.zones.reset_frequency = v.floats().first().copied(),
+        "share of writes that reset a zone")
+        .exact("blocks.zones.reset", "0.1"),
+    row("recover_zbd_write_error", Kind::Bool, |s, v| s.zones.recover = v.bool(),
+        "after a failed write, continue at the device's write pointer")
+        .default("0").exact("blocks.zones.recover_pointers", "1"),
+    row("write_zone_remainder", Kind::Bool, |s, v| s.zones.write_remainder = v.bool(),
+        "fill the rest of a zone that no block fits into; blocks may come twice")
+        .alias(&["write_zone_remainders"])
+        .default("0").exact("blocks.zones.short_writes", "1"),
+];
+
+#[rustfmt::skip]
+pub(in crate::options) const DATA_PLACEMENT: &[Row] = &[
+    bare("fdp", Kind::Bool, "flexible data placement").default("0").refused("1", FDP),
+    bare("dataplacement", Kind::Choice(own::PLACEMENT), "which kind of data placement")
+        .alias(&["data_placement"]).default("none").refused("fdp", FDP),
+    bare("plid_select", Kind::Choice(own::SELECT), "which placement comes next")
+        .alias(&["fdp_pli_select"]).default("roundrobin").refused("random", FDP),
+    bare("plids", Kind::Text, "placements to use").alias(&["fdp_pli"]).refused("0,1", FDP),
+    bare("dp_scheme", Kind::Text, "file that maps offsets to placements")
+        .refused("/tmp/scheme", FDP),
+];

@@ -1,0 +1,38 @@
+//! Values as fio's users write them: sizes, times, ranges, lists, splits, arithmetic.
+//!
+//! Pure functions from a word to a typed value. What fio takes for something else without a word
+//! (`1.5k` as one byte) is refused, with both readings; what it reads oddly but as documented
+//! (`4KiB` as 4000 bytes), or plainly up to where it stops (`1.5s` as 1 s), is followed, with a
+//! remark.
+
+mod arithmetic;
+mod list;
+mod number;
+mod pattern;
+mod range;
+mod split;
+mod time;
+
+pub use arithmetic::plain_arithmetic;
+pub use candor_front::{Read, Refused, Value};
+pub use list::{by_direction, cpus, decimal, floats, numbers_by_direction};
+pub use number::{Amount, Units, amount, boolean, bytes, count, integer};
+pub use pattern::{PatternPart, pattern};
+pub use range::{range, ranges_by_direction, time_range};
+pub use split::{Share, split, splits_by_direction};
+pub use time::{TimeUnit, time};
+
+/// Splits at a separator, with the byte where each part begins.
+fn parts(text: &str, mut separator: impl FnMut(char) -> bool) -> Vec<(usize, &str)> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (at, c) in text.char_indices().filter(|(_, c)| separator(*c)) {
+        parts.push((start, &text[start..at]));
+        start = at + c.len_utf8();
+    }
+    parts.push((start, &text[start..]));
+    parts
+}
+
+#[cfg(test)]
+mod tests;

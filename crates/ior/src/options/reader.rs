@@ -1,0 +1,81 @@
+//! Options as they are gathered, by words, by directives, and for one test after another.
+
+use super::Options;
+use super::rows::{Draft, TABLE, Value};
+use super::words::{self, LIST, Written};
+use crate::grammar;
+use candor_front::{Assignment, Diagnostic, Given, Row, Span, Word};
+
+/// Name of the option that holds directives.
+pub(super) const DIRECTIVES: &str = "directives";
+
+/// Options of the command line alone.
+const OF_WORDS: [&str; 3] = [DIRECTIVES, "scriptFile", "help"];
+
+/// The begin of the command line.
+pub(super) const NOWHERE: Span = Span { text: 0, start: 0, end: 0 };
+
+/// A test, as it was asked for.
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// The options.
+    pub options: Options,
+    /// The options that were given, with their places.
+    pub given: Given,
+    /// Where the test begins.
+    pub at: Span,
+}
+
+/// Options as they are gathered for one test after another.
+#[derive(Clone, Default)]
+pub(super) struct Reader {
+    pub draft: Draft,
+    pub given: Given,
+    pub errors: Vec<Diagnostic>,
+}
+
+impl Reader {
+    /// The test that the options so far ask for.
+    pub fn test(&self, at: Span) -> Test {
+        Test { options: self.draft.options.clone(), given: self.given.clone(), at }
+    }
+
+    /// Sets an option.
+    pub fn assign(&mut self, name: &'static str, at: Span, value: Option<Word>) {
+        let assignment = Assignment { name: Word { text: name.to_owned(), at }, value };
+        match TABLE.assign(&assignment, &mut self.draft, LIST) {
+            Ok(assigned) => self.given.insert(assigned.row.name, assigned.given),
+            Err(diagnostic) => self.errors.push(*diagnostic),
+        }
+    }
+
+    /// Sets the options of `-O`.
+    pub fn directives(&mut self, written: &Written) {
+        let Some(Word { text, at }) = &written.value else { return };
+        for directive in grammar::directives(text, *at) {
+            self.directive(directive);
+        }
+    }
+
+    /// Sets the option of a directive.
+    pub fn directive(&mut self, directive: grammar::Directive) {
+        let grammar::Directive { key, value } = directive;
+        // Options of back ends stand in scripts with their dashes.
+        let name = key.text.trim_start_matches('-');
+        let is_directive = |row: &&Row<Value>| !OF_WORDS.contains(&row.name);
+        let Some(row) = words::find(name).filter(is_directive) else {
+            return self.errors.push(words::unknown(&key.text, key.at));
+        };
+        match value {
+            Some(value) => self.assign(row.name, key.at, Some(value)),
+            None => {
+                let message = format!("{} has no value", key.text);
+                let wrong = Diagnostic::new(key.at, "directive", &key.text, message);
+                self.errors.push(wrong.remedy(format!("write {}=VALUE", row.name)).known_as(
+                    "IOR",
+                    &format!("Syntax error in configuration options: {}", key.text),
+                ));
+            }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Figures of a phase, and of the repetitions of a test.
+
+use candor_plan::units::Direction;
+use candor_record::{Measurement, Stages, WorkerStats};
+
+use super::numbers::MIB;
+use crate::plan::{PhaseKind, TestPhase};
+use crate::setup::TestSetup;
+
+const NS: f64 = 1e9;
+
+/// Direction of a phase that is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Files were written.
+    Write,
+    /// Files were read.
+    Read,
+}
+
+impl Access {
+    /// The word in tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Access::Write => "write",
+            Access::Read => "read",
+        }
+    }
+}
+
+/// How far tasks were when their time was up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stonewall {
+    /// Seconds since the first transfer began.
+    pub seconds: f64,
+    /// Bytes that a task had moved, the mean of all.
+    pub bytes_mean: f64,
+    /// Transfers of the task that was least far.
+    pub transfers_min: u64,
+    /// Transfers of the furthest task, to which all came.
+    pub transfers_max: u64,
+}
+
+/// Times of a task, in seconds since the phase began.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TaskTimes {
+    /// Bytes.
+    pub bytes: u64,
+    /// Transfers.
+    pub transfers: u64,
+    /// Begin and end of opening.
+    pub open: [f64; 2],
+    /// Begin and end of the transfers, with their flush.
+    pub transfer: [f64; 2],
+    /// Begin and end of closing.
+    pub close: [f64; 2],
+}
+
+impl TaskTimes {
+    /// Seconds from the begin of opening to the end of closing.
+    pub fn total_s(&self) -> f64 {
+        self.close[1] - self.open[0]
+    }
+
+    /// Seconds of the transfers.
+    pub fn transfer_s(&self) -> f64 {
+        length(self.transfer)
+    }
+}
+
+/// Figures of a phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// Direction.
+    pub access: Access,
+    /// Number of the repetition.
+    pub repetition: u32,
+    /// Bytes of all tasks.
+    pub bytes: u64,
+    /// Transfers of all tasks.
+    pub transfers: u64,
+    /// Seconds from the first begin to the last end of opening.
+    pub open_s: f64,
+    /// The same of the transfers, with their flush.
+    pub transfer_s: f64,
+    /// The same of closing.
+    pub close_s: f64,
+    /// Seconds from the first begin of opening to the last end of closing.
+    pub total_s: f64,
+    /// The least of the tasks' mean times of a transfer, in seconds: IOR's latency. Its percentiles
+    /// are in candor's own report.
+    pub latency_s: f64,
+    /// How far tasks were when their time was up, where they wore out.
+    pub stonewall: Option<Stonewall>,
+    /// Times of each task, by rank.
+    pub tasks: Vec<TaskTimes>,
+}
+
+impl Figures {
+    /// The figures of a phase as it was measured.
+    pub fn of(test: &TestSetup, phase: &TestPhase, measured: &Measurement) -> Figures {
+        let access = match phase.kind {
+            PhaseKind::Write => Access::Write,
+            _ => Access::Read,
+        };
+        let direction = match access {
+            Access::Write => Direction::Write,
+            Access::Read => Direction::Read,
+        };
+        let done = measured.of(direction);
+        let transfer_bytes = test.options.layout.transfer_bytes;
+        let stages = measured.stages.unwrap_or_else(|| whole(last_ns(measured)));
+        let task = |worker: &WorkerStats| {
+            let stages = worker.stages.unwrap_or_else(|| whole(worker.elapsed_ns));
+            TaskTimes { bytes: worker.bytes, transfers: worker.ops, ..task_times(&stages) }
+        };
+        let tasks: Vec<TaskTimes> = measured.per_worker.iter().map(task).collect();
+        let means = tasks.iter().filter(|task| task.transfers > 0);
+        let means = means.map(|task| task.transfer_s() / task.transfers as f64);
+        let all = task_times(&stages);
+        Figures {
+            access,
+            repetition: phase.repetition,
+            bytes: done.bytes,
+            transfers: done.ops,
+            open_s: length(all.open),
+            transfer_s: length(all.transfer),
+            close_s: length(all.close),
+            total_s: all.total_s(),
+            latency_s: means.reduce(f64::min).unwrap_or(0.0),
+            stonewall: measured.wear_out.map(|wear_out| Stonewall {
+                seconds: wear_out.at_ns.saturating_sub(stages.transfer.begin_ns) as f64 / NS,
+                bytes_mean: (wear_out.ops_sum * transfer_bytes) as f64
+                    / f64::from(test.tasks.max(1)),
+                transfers_min: wear_out.ops_least,
+                transfers_max: wear_out.ops,
+            }),
+            tasks,
+        }
+    }
+
+    /// Bytes per second over the whole time, in MiB.
+    pub fn mib_per_s(&self) -> f64 {
+        per_s(self.bytes as f64 / MIB, self.total_s)
+    }
+
+    /// Transfers per second of the transfers alone, as rows have it.
+    pub fn transfers_per_s(&self) -> f64 {
+        per_s(self.transfers as f64, self.transfer_s)
+    }
+
+    /// Transfers per second over the whole time, as the summary has it.
+    pub fn transfers_per_total_s(&self) -> f64 {
+        per_s(self.transfers as f64, self.total_s)
+    }
+}
+
+fn per_s(count: f64, seconds: f64) -> f64 {
+    if seconds > 0.0 { count / seconds } else { 0.0 }
+}
+
+fn length([begin, end]: [f64; 2]) -> f64 {
+    end - begin
+}
+
+fn last_ns(measured: &Measurement) -> u64 {
+    measured.elapsed_with_flush_ns.unwrap_or(measured.elapsed_ns)
+}
+
+/// Stages of files that were open before and stay open: all time is that of transfers.
+fn whole(elapsed_ns: u64) -> Stages {
+    let mut stages = Stages::default();
+    stages.transfer.end_ns = elapsed_ns;
+    (stages.close.begin_ns, stages.close.end_ns) = (elapsed_ns, elapsed_ns);
+    stages
+}
+
+fn task_times(stages: &Stages) -> TaskTimes {
+    let seconds = |ns: u64| ns as f64 / NS;
+    let span = |begin_ns: u64, end_ns: u64| [seconds(begin_ns), seconds(end_ns.max(begin_ns))];
+    TaskTimes {
+        open: span(stages.open.begin_ns, stages.open.end_ns),
+        transfer: span(stages.transfer.begin_ns, stages.transfer.end_ns),
+        close: span(stages.close.begin_ns, stages.close.end_ns),
+        ..TaskTimes::default()
+    }
+}
+
+/// Greatest, least and mean of some numbers, and their standard deviation (dividing by n).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// Greatest.
+    pub max: f64,
+    /// Least.
+    pub min: f64,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub deviation: f64,
+}
+
+impl Statistics {
+    pub(super) fn of(numbers: &[f64]) -> Statistics {
+        let count = numbers.len().max(1) as f64;
+        let mean = numbers.iter().sum::<f64>() / count;
+        let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
+        Statistics {
+            max: numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            min: numbers.iter().copied().fold(f64::INFINITY, f64::min),
+            mean,
+            deviation: (squares / count).sqrt(),
+        }
+    }
+}
+
+/// The repetitions of a direction of a test.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Direction.
+    pub access: Access,
+    /// MiB per second.
+    pub mib_per_s: Statistics,
+    /// Transfers per second over the whole time.
+    pub transfers_per_s: Statistics,
+    /// Mean of the whole times, in seconds.
+    pub mean_s: f64,
+    /// How far tasks were when their time was up, in the first repetition.
+    pub stonewall: Option<Stonewall>,
+    /// Bytes of the first repetition.
+    pub bytes: u64,
+}
+
+impl Summary {
+    /// Of the rows of that direction; none where there are none.
+    pub fn of(access: Access, rows: &[Figures]) -> Option<Summary> {
+        let rows: Vec<&Figures> = rows.iter().filter(|row| row.access == access).collect();
+        let first = rows.first()?;
+        let statistics = |of: fn(&Figures) -> f64| {
+            Statistics::of(&rows.iter().map(|row| of(row)).collect::<Vec<_>>())
+        };
+        Some(Summary {
+            access,
+            mib_per_s: statistics(Figures::mib_per_s),
+            transfers_per_s: statistics(Figures::transfers_per_total_s),
+            mean_s: statistics(|row| row.total_s).mean,
+            stonewall: first.stonewall,
+            bytes: first.bytes,
+        })
+    }
+}

@@ -1,0 +1,51 @@
+//! Each row of the table does what its support says.
+
+use super::*;
+use crate::options::TABLE;
+use candor_front::evidence::{self, Examples, Outcome, Partners};
+
+const USUAL: &str = "--ranks 2 --precreate-per-set=30 --obj-per-proc=20 -o=/a";
+
+/// Further words that examples need.
+const PARTNERS: &Partners = &[
+    ("--ranks 2 --stonewall-timer=5 -o=/a", &["stonewall-wear-out"]),
+    ("--ranks 2 --stonewall-wear-out=1 -o=/a", &["stonewall-timer"]),
+    ("--ranks 2 --start-item=5 -o=/a", &["run-benchmark", "run-cleanup"]),
+    ("--ranks 1 -o=/a", &["offset"]),
+    ("--ranks 2 --run-benchmark=1 --run-info-file=known -o=/a", &["start-item"]),
+    ("--ranks 2 --object-size=4096 -o=/a", &["posix.odirect"]),
+    ("--ranks 2 --run-precreate=1 -o=/a", &["ignore-precreate-errors"]),
+    ("--ranks 2 --latency=p -o=/a", &["latency-all"]),
+];
+
+fn outcome(words: &[String]) -> Result<Outcome, String> {
+    let argv = ["md-workbench".to_owned()].into_iter().chain(words.iter().cloned());
+    let argv: Vec<OsString> = argv.map(OsString::from).collect();
+    let reading = read(&argv, &mut Nothing);
+    if reading.errors.is_empty()
+        && let Some(instead) = reading.instead
+    {
+        return Ok(Outcome::instead(&instead));
+    }
+    let mut lowered = lowered(&words.join(" ")).map_err(|errors| errors.join("\n"))?;
+    lowered.setup.asked.command.clear();
+    let settings = (lowered.plan, lowered.phases, lowered.setup);
+    Ok(Outcome::planned(lowered.notes, &settings))
+}
+
+#[test]
+fn every_row_does_what_its_support_says() {
+    let examples = Examples {
+        usual: USUAL,
+        partners: PARTNERS,
+        readers: &[
+            "candor/src/commands/tools/md_workbench.rs",
+            "candor/src/commands/tools/md_workbench",
+            "md-workbench/src/output",
+            "md-workbench/src/output.rs",
+            "ior-family/src",
+        ],
+    };
+    let broken = evidence::broken_rows(&TABLE, &examples, outcome);
+    assert!(broken.is_empty(), "{broken:#?}");
+}

@@ -1,0 +1,15 @@
+//! mdtest: options, the numbers of items, the plan, and the output.
+//!
+//! [`options::Options`] is the command line; [`setup::Setup`] adds the numbers of items and tasks;
+//! [`plan::lower`] makes the plan; [`output`] prints the block of rates, CSV and JSON. Nothing
+//! here opens a target or runs a program.
+//!
+//! ```
+//! let coverage = candor_mdtest::options::TABLE.coverage();
+//! assert!(coverage.works > 30 && coverage.works <= coverage.listed);
+//! ```
+
+pub mod options;
+pub mod output;
+pub mod plan;
+pub mod setup;

@@ -1,0 +1,338 @@
+//! The familiar text.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::VERSION;
+use super::results::{RankResult, TaskRun, TestResult};
+use crate::setup::{Setup, Test};
+use candor_ior_family::results::exponent;
+
+/// Date and time: `11/25/2026 13:22:48`.
+pub fn stamp() -> String {
+    stamp_of(Timestamp::now(), TimeZone::system())
+}
+
+pub(super) fn stamp_of(at: Timestamp, zone: TimeZone) -> String {
+    at.to_zoned(zone).strftime("%m/%d/%Y %H:%M:%S").to_string()
+}
+
+/// Space and inodes of the filesystem of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Space {
+    /// All bytes, and those that are free.
+    pub bytes: [u64; 2],
+    /// All inodes, and those that are free.
+    pub inodes: [u64; 2],
+}
+
+impl Space {
+    fn used_percent([all, free]: [u64; 2]) -> f64 {
+        if all == 0 { 0.0 } else { (1.0 - free as f64 / all as f64) * 100.0 }
+    }
+
+    fn line(&self) -> String {
+        let gib = self.bytes[0] as f64 / (1_u64 << 30) as f64;
+        let (size, unit) = if gib > 1024.0 { (gib / 1024.0, "TiB") } else { (gib, "GiB") };
+        let (used, inodes) = (Space::used_percent(self.bytes), Space::used_percent(self.inodes));
+        let millions = self.inodes[0] as f64 / (1_u64 << 20) as f64;
+        format!(
+            "{:<20}: {size:.1} {unit}   Used FS: {used:2.1}%   Inodes: {millions:.1} Mi   Used \
+             Inodes: {inodes:2.1}%\n",
+            "FS"
+        )
+    }
+}
+
+/// The lines before the first block, of tasks on so many hosts.
+pub fn header(setup: &Setup, nodes: u32, stamp: &str, space: Option<Space>) -> String {
+    let asked = &setup.asked;
+    let (program, words) = asked
+        .command
+        .split_first()
+        .map_or(("mdtest", &[][..]), |(first, rest)| (first.as_str(), rest));
+    let words: String = words.iter().map(|word| format!(" '{word}'")).collect();
+    // A digit for each task: 1 where it is on the host of the first one.
+    let (ranks, with_first) = (asked.ranks as usize, (asked.ranks / nodes.max(1)) as usize);
+    let nodemap = "1".repeat(with_first) + &"0".repeat(ranks.saturating_sub(with_first));
+    let mut text = format!(
+        "-- started at {stamp} --\n\nmdtest-{VERSION} was launched with {ranks} total task(s) on \
+         {nodes} node(s)\nCommand line used: {program}{words}\nNodemap: {nodemap}\n"
+    );
+    let path = asked.tree.paths.first().map_or("", String::as_str);
+    text += &format!("{:<20}: {path}\n", "Path");
+    text += &space.map_or_else(String::new, |space| space.line());
+    if asked.run.shift > 0 {
+        text += &verbose(0, &format!("Shifting ranks by {} for each phase.", asked.run.shift));
+    }
+    if let Some(seed) = setup.random_seed {
+        text += &format!("random seed: {seed}\n");
+    }
+    text
+}
+
+/// A line of a level of verbosity.
+fn verbose(level: u32, text: &str) -> String {
+    format!("V-{level}: Rank   0 Line     0 {text}\n")
+}
+
+/// The lines of an iteration at verbosity 1.
+fn iteration_lines(run: &TaskRun, iteration: usize) -> String {
+    let Some(rows) = run.iterations.get(iteration) else { return String::new() };
+    let line = |(test, result): (&Test, &TestResult)| {
+        let name = if test.is_of_tree() { "main:   " } else { "   " };
+        let text = format!(
+            "{name}{:<18}: {:14.3} sec, {:14.3} ops/sec",
+            test.name(),
+            result.seconds,
+            result.rate
+        );
+        verbose(1, &text)
+    };
+    // The tree is made before all others, though blocks list it after them.
+    let (made, others): (Vec<_>, Vec<_>) =
+        rows.iter().partition(|(test, _)| **test == Test::TreeCreate);
+    made.into_iter().chain(others).map(line).collect()
+}
+
+/// Unit of the figures of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Rate,
+    Time,
+}
+
+impl Unit {
+    fn of(self, result: &TestResult) -> f64 {
+        match self {
+            Unit::Rate => result.rate,
+            Unit::Time => result.seconds,
+        }
+    }
+
+    fn of_rank(self, rank: &RankResult) -> f64 {
+        match self {
+            Unit::Rate => rank.rate(),
+            Unit::Time => rank.seconds,
+        }
+    }
+}
+
+/// Greatest, least, mean, and deviation by n - 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spread {
+    /// Greatest.
+    pub max: f64,
+    /// Least.
+    pub min: f64,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation; 0 of one value.
+    pub stddev: f64,
+}
+
+impl Spread {
+    /// Of some values; all 0 where there are none.
+    pub fn of(values: &[f64]) -> Spread {
+        let Some(first) = values.first().copied() else { return Spread::default() };
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Spread {
+            max: values.iter().copied().fold(first, f64::max),
+            min: values.iter().copied().fold(first, f64::min),
+            mean,
+            stddev: if values.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 },
+        }
+    }
+
+    fn columns(&self, with_deviation: bool) -> String {
+        let three = format!("{:14.3} {:14.3} {:14.3} ", self.max, self.min, self.mean);
+        if with_deviation { format!("{three}{:14.3}\n", self.stddev) } else { three }
+    }
+}
+
+/// Rows of the blocks, as far as files or directories are tested.
+fn rows(setup: &Setup) -> impl Iterator<Item = Test> {
+    let phases = setup.asked.phases;
+    Test::ALL.into_iter().filter(move |test| match test {
+        Test::DirRead => false,
+        test if test.is_of_tree() => true,
+        test if test.is_of_dirs() => phases.dirs,
+        _ => phases.files,
+    })
+}
+
+/// The line about items, what each iteration gave where that is asked for, and the block.
+pub fn totals_and_block(setup: &Setup, run: &TaskRun) -> String {
+    let lines = match setup.asked.run.verbosity {
+        0 => String::new(),
+        _ => (0..run.iterations.len()).map(|nth| iteration_lines(run, nth)).collect(),
+    };
+    let stonewalls = run.of(Test::FileCreate);
+    let stonewalls: String = stonewalls.iter().map(|made| stonewall_line(setup, made)).collect();
+    format!("{}\n{stonewalls}{lines}{}", setup.totals(run.tasks), block(setup, run))
+}
+
+/// The line about files when time was up.
+fn stonewall_line(setup: &Setup, result: &TestResult) -> String {
+    let run = &setup.asked.run;
+    let Some([least, most, mean]) = result.stonewall else {
+        let is_told = run.stonewall_s > 0 && run.verbosity > 0 && result.items > 0;
+        let all = format!("stonewall hit with {} items", setup.items);
+        return if is_told { verbose(1, &all) } else { String::new() };
+    };
+    format!("Continue stonewall hit min: {least:.0} max: {most:.0} avg: {mean:.1} \n\n")
+}
+
+/// The result of so many tasks.
+pub fn block(setup: &Setup, run: &TaskRun) -> String {
+    let output = &setup.asked.output;
+    let units: &[Unit] = match (output.both, output.times) {
+        (true, _) => &[Unit::Rate, Unit::Time],
+        (false, true) => &[Unit::Time],
+        (false, false) => &[Unit::Rate],
+    };
+    let mut text: String = units.iter().map(|unit| summary(setup, run, *unit)).collect();
+    text += &latencies(setup, run);
+    text += &warnings(run);
+    let count = run.data_errors();
+    if count > 0 {
+        text += &format!(
+            "\nERROR: verifying the data on read ({count} errors)! Take the performance values \
+             with care!\n\n"
+        );
+    }
+    text
+}
+
+fn summary(setup: &Setup, run: &TaskRun, unit: Unit) -> String {
+    let output = &setup.asked.output;
+    let mut text = String::new();
+    if output.all_procs {
+        text += &per_process(setup, run, unit);
+    }
+    let title = match unit {
+        Unit::Rate => "rate (in ops/sec)",
+        Unit::Time => "time (in s)",
+    };
+    text += &format!("\nSUMMARY {title}: (of {} iterations)\n", run.iterations.len());
+    let by_rank = output.rank_statistics;
+    text += "   Operation     ";
+    text += if by_rank {
+        "per Rank: Max            Min           Mean      per Iteration:"
+    } else {
+        "               "
+    };
+    text += " Max            Min           Mean        Std Dev\n   ---------      ";
+    if by_rank {
+        text += "         ---            ---           ----       ";
+    }
+    text += "               ---            ---           ----        -------\n";
+    for test in rows(setup) {
+        text += &row(run, test, unit, by_rank);
+    }
+    text
+}
+
+fn row(run: &TaskRun, test: Test, unit: Unit, by_rank: bool) -> String {
+    let results = run.of(test);
+    let values: Vec<f64> = results.iter().map(|result| unit.of(result)).collect();
+    let spread = Spread::of(&values);
+    let name = test.name();
+    if !by_rank {
+        return format!("   {name:<22} {}", spread.columns(true));
+    }
+    if test.is_of_tree() {
+        // Only task 0 has a figure of the tree.
+        return format!("   {name:<22} {}    {}", spread.columns(false), spread.columns(true));
+    }
+    let of_ranks: Vec<f64> =
+        results.iter().flat_map(|result| &result.ranks).map(|rank| unit.of_rank(rank)).collect();
+    let of_ranks = Spread::of(&of_ranks).columns(false);
+    format!("   {name:<18} {of_ranks}        {}", spread.columns(true))
+}
+
+fn per_process(setup: &Setup, run: &TaskRun, unit: Unit) -> String {
+    let word = if unit == Unit::Rate { "rate" } else { "time" };
+    let mut text = format!("\nPer process result ({word}):\n");
+    let from = if setup.asked.phases.dirs { Test::DirCreate } else { Test::FileCreate };
+    for (nth, iteration) in run.iterations.iter().enumerate() {
+        text += &format!("iteration: {nth}\n");
+        for test in Test::ALL.into_iter().filter(|test| *test >= from) {
+            let ranks = iteration.get(&test).map_or(&[][..], |result| &result.ranks);
+            let value = |nth: usize| ranks.get(nth).map_or(0.0, |rank| unit.of_rank(rank));
+            let values: Vec<String> =
+                (0..run.tasks as usize).map(|nth| exponent(value(nth), 6)).collect();
+            text += &format!("Test {} {}\n", test.name(), values.join(","));
+        }
+    }
+    text
+}
+
+/// Words for an operation that are no row of the block above, which scripts look for.
+pub fn operation(test: Test) -> &'static str {
+    match test {
+        Test::DirCreate => "create directory",
+        Test::DirStat => "stat directory",
+        Test::DirRead => "read directory",
+        Test::DirRename => "rename directory",
+        Test::DirRemove => "remove directory",
+        Test::FileCreate => "create file",
+        Test::FileStat => "stat file",
+        Test::FileRead => "read file",
+        Test::FileRemove => "remove file",
+        Test::TreeCreate => "make tree",
+        Test::TreeRemove => "remove tree",
+    }
+}
+
+/// Percentiles of the table of latencies.
+pub const QUOTED: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
+
+/// Latencies of the items of all iterations and tasks.
+fn latencies(setup: &Setup, run: &TaskRun) -> String {
+    let mut text = String::new();
+    for test in rows(setup) {
+        let Some(latency) = run.latency(test) else { continue };
+        let us = |ns: f64| format!("{:12.1}", ns / 1e3);
+        let quoted = QUOTED.map(|percentile| {
+            let value = latency.percentile_ns(percentile);
+            value.map_or_else(|| format!("{:>12}", "-"), |ns| us(ns as f64))
+        });
+        text += &format!(
+            "   {:<18}{:12}{}{}{}\n",
+            operation(test),
+            latency.count,
+            us(latency.mean_ns),
+            quoted.concat(),
+            us(latency.max_ns as f64)
+        );
+    }
+    if text.is_empty() {
+        text
+    } else {
+        format!(
+            "\nLATENCY (in us/op): (of all tasks and iterations)\n   {:<18}{:>12}{:>12}{:>12}\
+             {:>12}{:>12}{:>12}{:>12}\n{text}",
+            "", "Count", "Mean", "50%", "90%", "99%", "99.9%", "Max"
+        )
+    }
+}
+
+/// A line for each row that did not do what was asked.
+fn warnings(run: &TaskRun) -> String {
+    let mut text = String::new();
+    for (nth, iteration) in run.iterations.iter().enumerate() {
+        for (test, result) in iteration.iter().filter(|(_, result)| result.failed > 0) {
+            let reason = result.reason.as_deref().unwrap_or("no reason is known");
+            text += &format!(
+                "\nWARNING: {} of iteration {nth}: {} operations failed and are in no rate; the \
+                 first: {reason}\n",
+                test.name(),
+                result.failed
+            );
+        }
+    }
+    text
+}

@@ -1,0 +1,56 @@
+//! Each row of the table does what its support says.
+
+use super::*;
+use crate::options::TABLE;
+use candor_front::evidence::{self, Examples, Outcome, Partners};
+
+const USUAL: &str = "--ranks 2 -n=10 -w=100 -e=100 -d=/a";
+
+/// Further words that examples need.
+const PARTNERS: &Partners = &[
+    ("--ranks 2 -z=2 -b=2 -n=28 -d=/a", &["L", "u"]),
+    ("--ranks 2 -z=1 -b=2 -d=/a", &["I"]),
+    ("--ranks 2 -n=10 -u=1 -d=/a", &["d"]),
+    ("--ranks 4 -n=10 -f=1 -d=/a", &["l"]),
+    ("--ranks 4 -n=10 -l=4 -d=/a", &["f"]),
+    ("--ranks 4 -n=10 -f=1 -l=4 -d=/a", &["s"]),
+    ("--ranks 2 -n=10 -R=1 -d=/a", &["random-seed"]),
+    ("--ranks 2 -n=10 -W=5 -d=/a", &["x"]),
+    ("--ranks 2 -n=10 -F=1 -w=100 -d=/a", &["S", "y", "verify-write"]),
+    ("--ranks 2 -n=10 -F=1 -d=/a", &["k", "w"]),
+    ("--ranks 2 -n=10 -F=1 -w=4096 -d=/a", &["e", "posix.odirect"]),
+    ("--ranks 2 -n=10 -F=1 -w=100 -e=100 -d=/a", &["verify-read"]),
+    ("--ranks 2 -n=10 -D=1 -d=/a", &["U"]),
+];
+
+fn outcome(words: &[String]) -> Result<Outcome, String> {
+    let argv = ["mdtest".to_owned()].into_iter().chain(words.iter().cloned());
+    let argv: Vec<OsString> = argv.map(OsString::from).collect();
+    let reading = read(&argv, &mut Nothing);
+    if reading.errors.is_empty()
+        && let Some(instead) = reading.instead
+    {
+        return Ok(Outcome::instead(&instead));
+    }
+    let mut lowered = lowered(&words.join(" ")).map_err(|errors| errors.join("\n"))?;
+    lowered.setup.asked.command.clear();
+    let settings = (lowered.plan, lowered.phases, lowered.setup);
+    Ok(Outcome::planned(lowered.notes, &settings))
+}
+
+#[test]
+fn every_row_does_what_its_support_says() {
+    let examples = Examples {
+        usual: USUAL,
+        partners: PARTNERS,
+        readers: &[
+            "candor/src/commands/tools/mdtest.rs",
+            "candor/src/commands/tools/mdtest",
+            "mdtest/src/output",
+            "mdtest/src/output.rs",
+            "ior-family/src",
+        ],
+    };
+    let broken = evidence::broken_rows(&TABLE, &examples, outcome);
+    assert!(broken.is_empty(), "{broken:#?}");
+}

@@ -1,0 +1,138 @@
+//! Definitions of a parameter file: general parameters, hosts, replay groups, storage, workloads,
+//! file systems and runs. Each is a struct with the table of its parameters.
+
+pub mod commands;
+pub mod dedup;
+pub mod fsd;
+pub mod fwd;
+pub mod general;
+pub mod host;
+pub mod open_flags;
+pub mod rate;
+pub mod rd;
+pub mod replay;
+pub mod sd;
+mod shared;
+pub mod transfer;
+pub mod validation;
+pub mod wd;
+
+use super::kind::Parameter;
+use candor_front::{Given, Refused, Scope, Span, Table, Texts, Word};
+
+/// Parameters of one kind of definition.
+pub trait Defined: Clone + Default + 'static {
+    /// The keyword that begins a definition; general parameters have none.
+    const WORD: &'static str;
+    /// The thing that is defined, in a few words.
+    const WHAT: &'static str;
+    /// All its parameters, in the order in which vdbench compares keywords.
+    const TABLE: Table<Parameter<Self>>;
+}
+
+/// A definition as it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition<O> {
+    /// The name behind the keyword.
+    pub name: Word,
+    /// The parameters.
+    pub options: O,
+    /// Which of them were given, here or as defaults.
+    pub given: Given,
+}
+
+impl<O: Defined> Definition<O> {
+    /// The definition with the texts that its places point into.
+    pub fn in_texts<'a>(&'a self, texts: &'a Texts) -> Written<'a, O> {
+        Written { definition: self, texts }
+    }
+
+    /// Where a parameter was written, or the definition where it was not.
+    pub fn at(&self, parameter: &str) -> Span {
+        self.given.at(parameter).unwrap_or(self.name.at)
+    }
+}
+
+/// A definition and the texts that it was written in.
+pub struct Written<'a, O> {
+    definition: &'a Definition<O>,
+    texts: &'a Texts,
+}
+
+impl<O: Defined> Scope for Written<'_, O> {
+    type Kind = Parameter<O>;
+    const TOOL: &'static str = "vdbench";
+    const TABLE: Table<Parameter<O>> = O::TABLE;
+
+    fn given(&self) -> &Given {
+        &self.definition.given
+    }
+
+    fn at(&self) -> Span {
+        self.definition.name.at
+    }
+
+    fn name(&self) -> &str {
+        &self.definition.name.text
+    }
+
+    fn texts(&self) -> &Texts {
+        self.texts
+    }
+}
+
+/// Stores a value that was read.
+fn put<T>(place: &mut T, value: Result<T, Refused>) -> Result<(), Refused> {
+    *place = value?;
+    Ok(())
+}
+
+/// Stores a value that is absent without its parameter.
+fn put_some<T>(place: &mut Option<T>, value: Result<T, Refused>) -> Result<(), Refused> {
+    *place = Some(value?);
+    Ok(())
+}
+
+/// Definitions with one for each number where `count=` asks for several, behind all others as
+/// vdbench has them. `change` gives a copy its number.
+fn counted<O: Clone>(
+    all: &mut Vec<Definition<O>>,
+    count: fn(&mut O) -> Option<(u64, u64)>,
+    change: fn(&mut O, u64),
+) {
+    let mut copies = Vec::new();
+    all.retain_mut(|definition| {
+        let Some((first, number)) = count(&mut definition.options) else { return true };
+        copies.extend((first..first + number).map(|number| {
+            let mut copy = definition.clone();
+            copy.name.text = numbered(&copy.name.text, number);
+            change(&mut copy.options, number);
+            copy
+        }));
+        false
+    });
+    all.extend(copies);
+}
+
+/// A name with a number: in place of `*` or of a `%d` with its width, or behind it.
+fn numbered(name: &str, number: u64) -> String {
+    if let Some((front, rest)) = name.split_once('%')
+        && let Some((width, back)) = rest.split_once('d')
+        && width.chars().all(|c| c.is_ascii_digit())
+    {
+        let digits: usize = width.parse().unwrap_or(0);
+        return if width.starts_with('0') {
+            format!("{front}{number:0digits$}{back}", digits = digits.min(20))
+        } else {
+            format!("{front}{number:digits$}{back}", digits = digits.min(20))
+        };
+    }
+    if name.contains('*') {
+        name.replace('*', &number.to_string())
+    } else {
+        format!("{name}{number}")
+    }
+}
+
+#[cfg(test)]
+mod tests;

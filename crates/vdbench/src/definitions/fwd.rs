@@ -1,0 +1,266 @@
+//! `fwd=`: workloads on file systems.
+
+use super::open_flags::{OpenFlags, open_flags};
+use super::shared::{host_row, open_flags_row, percent, skew_row, threads};
+use super::transfer::{TransferSize, transfer_size};
+use super::{Defined, put, put_some};
+use crate::kind::{Parameter, parameter, whole};
+use crate::values::{self, Unit};
+use candor_front::{Group, Refused, Row, Table, choices};
+
+choices! {
+    /// An operation on files or directories.
+    pub enum FileOperation {
+        #[default] Read = "read a file": "read",
+        Write = "write a file": "write",
+        Mkdir = "make a directory": "mkdir",
+        Rmdir = "remove a directory": "rmdir",
+        Create = "make a file and write it full": "create",
+        Delete = "remove a file": "delete",
+        Open = "open a file": "open",
+        Close = "close a file": "close",
+        Getattr = "read attributes": "getattr",
+        Setattr = "set attributes": "setattr",
+        Access = "check that a file may be accessed": "access",
+        Copy = "copy a file": "copy",
+        Move = "move a file": "move",
+    }
+}
+
+impl FileOperation {
+    /// The operation of that name.
+    ///
+    /// # Errors
+    /// There is none; `text` is the value that names it.
+    pub fn read(text: &str, name: &str) -> Result<FileOperation, Refused> {
+        let lower = name.to_ascii_lowercase();
+        let at = Self::CHOICES.iter().position(|choice| choice.word == lower);
+        let words: Vec<&str> = Self::CHOICES.iter().map(|choice| choice.word).collect();
+        at.map(|at| Self::ALL[at]).ok_or_else(|| values::no_choice(text, name, &words))
+    }
+}
+
+/// Order of the places in a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileIo {
+    /// Random places; else from start to end.
+    pub random: bool,
+    /// Several threads use a file at a time.
+    pub shared: bool,
+    /// A file is removed before it is written.
+    pub delete_first: bool,
+}
+
+/// Order of the files.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FileSelect {
+    /// A random file each time; else one after another.
+    pub random: bool,
+    /// Each file once, then the run ends.
+    pub once: bool,
+    /// Files at the start are chosen more often: the midpoint of a Poisson distribution.
+    pub poisson: Option<f64>,
+}
+
+/// Operations on a file before the next one is chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StopAfter {
+    /// So many.
+    Operations(u64),
+    /// A share of the file's size, in percent.
+    Percent(f64),
+}
+
+/// A workload on files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fwd {
+    /// File systems, by name or wildcard.
+    pub fsds: Vec<String>,
+    /// Hosts that run it.
+    pub hosts: Vec<String>,
+    /// File system that copies and moves go to.
+    pub target: Option<String>,
+    /// The operation.
+    pub operation: FileOperation,
+    /// Share of reads among reads and writes, in percent.
+    pub read_percent: Option<f64>,
+    /// Bytes per read or write.
+    pub transfer_size: TransferSize,
+    /// Order of places in a file.
+    pub file_io: FileIo,
+    /// Order of files.
+    pub file_select: FileSelect,
+    /// Operations on a file before the next one.
+    pub stop_after: Option<StopAfter>,
+    /// Threads.
+    pub threads: u32,
+    /// Share of the rate of the run, in percent.
+    pub skew: Option<f64>,
+    /// Flags with which files are opened.
+    pub open_flags: Option<OpenFlags>,
+}
+
+impl Default for Fwd {
+    fn default() -> Fwd {
+        Fwd {
+            fsds: Vec::new(),
+            hosts: Vec::new(),
+            target: None,
+            operation: FileOperation::Read,
+            read_percent: None,
+            transfer_size: TransferSize::default(),
+            file_io: FileIo::default(),
+            file_select: FileSelect::default(),
+            stop_after: None,
+            threads: 1,
+            skew: None,
+            open_flags: None,
+        }
+    }
+}
+
+fn operation(text: &str) -> Result<FileOperation, Refused> {
+    FileOperation::read(text, &values::word(text)?)
+}
+
+fn file_io(text: &str) -> Result<FileIo, Refused> {
+    const WORDS: &[&str] = &["random", "sequential"];
+    let mut io = FileIo::default();
+    for (nth, item) in values::items(text, false)?.iter().enumerate() {
+        let words = match (nth, io.random) {
+            (0, _) => WORDS,
+            (_, true) => &["shared"],
+            (_, false) => &["delete"],
+        };
+        match values::abbreviated(&item.text, words) {
+            Some("random") => io.random = true,
+            Some("sequential") => {}
+            Some("shared") => io.shared = true,
+            Some("delete") => io.delete_first = true,
+            _ => return Err(values::no_choice(text, &item.text, words)),
+        }
+    }
+    Ok(io)
+}
+
+/// Midpoint without a number of its own.
+const POISSON_MIDPOINT: f64 = 3.0;
+
+fn file_select(text: &str) -> Result<FileSelect, Refused> {
+    const WORDS: &[&str] = &["random", "sequential", "once", "poisson", "skewed"];
+    let mut select = FileSelect::default();
+    for item in values::items(text, false)? {
+        let midpoint = item.text.strip_prefix("midpoint=").unwrap_or(&item.text);
+        match (values::abbreviated(&item.text, WORDS), midpoint.parse::<f64>()) {
+            (Some("random"), _) => select.random = true,
+            (Some("sequential"), _) => select.random = false,
+            (Some("once"), _) if item.text == "once" => select.once = true,
+            (Some("poisson" | "skewed"), _) => {
+                (select.random, select.poisson) = (true, Some(POISSON_MIDPOINT));
+            }
+            (_, Ok(number)) if number > 0.0 => {
+                (select.random, select.poisson) = (true, Some(number));
+            }
+            _ => return Err(values::no_choice(text, &item.text, WORDS)),
+        }
+    }
+    Ok(select)
+}
+
+fn stop_after(text: &str) -> Result<StopAfter, Refused> {
+    match values::number(text, Unit::Size)? {
+        percent if (-100.0..0.0).contains(&percent) => Ok(StopAfter::Percent(-percent)),
+        number if (1.0..=1e18).contains(&number) => Ok(StopAfter::Operations(number as u64)),
+        _ => Err(Refused::whole(text, format!("{text} stops after nothing"), "give 1 or more")),
+    }
+}
+
+type FwdRow = Row<Parameter<Fwd>>;
+
+const ROWS: &[FwdRow] = &[
+    whole(
+        "fsd",
+        "NAME,…",
+        |fwd: &mut Fwd, text| put(&mut fwd.fsds, values::names(text)),
+        "file systems: names, ranges, or a prefix with *",
+    )
+    .exact("job.targets", "fsd*"),
+    parameter(
+        "readpct",
+        "PERCENT",
+        |fwd: &mut Fwd, text| put_some(&mut fwd.read_percent, percent(text)),
+        "share of reads, with operation=read or write",
+    )
+    .alias(&["rdpct"])
+    .exact("entries", "70"),
+    parameter(
+        "stopafter",
+        "N|PERCENT",
+        |fwd: &mut Fwd, text| put_some(&mut fwd.stop_after, stop_after(text)),
+        "operations on a file before the next one; a share of its size",
+    )
+    .exact("entries", "50"),
+    parameter(
+        "operation",
+        "NAME",
+        |fwd: &mut Fwd, text| put(&mut fwd.operation, operation(text)),
+        "read, write, mkdir, rmdir, create, delete, open, close, getattr, setattr, access, \
+         copy, move",
+    )
+    .alias(&["operations"])
+    .default("read")
+    .exact("entries.steps", "write"),
+    parameter(
+        "fileselect",
+        "sequential|random|once|poisson",
+        |fwd: &mut Fwd, text| put(&mut fwd.file_select, file_select(text)),
+        "order of files",
+    )
+    .default("sequential")
+    .exact("entries", "random"),
+    whole(
+        "fileio",
+        "sequential|random",
+        |fwd: &mut Fwd, text| put(&mut fwd.file_io, file_io(text)),
+        "order of places in a file; (random,shared), (sequential,delete)",
+    )
+    .default("sequential")
+    .exact("entries", "random"),
+    parameter(
+        "xfersizes",
+        "SIZE|(SIZE,PERCENT,…)",
+        |fwd: &mut Fwd, text| put(&mut fwd.transfer_size, transfer_size(text)),
+        "bytes per read or write",
+    )
+    .default("4k")
+    .exact("entries", "64k"),
+    skew_row(|fwd: &mut Fwd, text| put_some(&mut fwd.skew, percent(text)), "entries"),
+    parameter(
+        "threads",
+        "N",
+        |fwd: &mut Fwd, text| put(&mut fwd.threads, threads(text)),
+        "threads",
+    )
+    .default("1")
+    .exact("job.workers", "8"),
+    parameter(
+        "target",
+        "NAME",
+        |fwd: &mut Fwd, text| put_some(&mut fwd.target, values::word(text)),
+        "file system that copies and moves go to",
+    )
+    .exact("entries", "fsd2"),
+    host_row(|fwd: &mut Fwd, text| put(&mut fwd.hosts, values::words(text)), "hosts that run it"),
+    open_flags_row(
+        |fwd: &mut Fwd, text| put_some(&mut fwd.open_flags, open_flags(text)),
+        |fwd| fwd.open_flags.is_some_and(OpenFlags::is_sync),
+        ("flags with which files are opened, instead of fsd='s", "entries"),
+    ),
+];
+
+impl Defined for Fwd {
+    const WORD: &'static str = "fwd";
+    const WHAT: &'static str = "file system workload";
+    const TABLE: Table<Parameter<Fwd>> =
+        Table(&[Group { title: "File system workloads (fwd=)", rows: ROWS }]);
+}

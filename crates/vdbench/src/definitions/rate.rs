@@ -1,0 +1,123 @@
+//! Rates: `iorate=`, `fwdrate=`, and how operations arrive.
+
+use crate::values::{self, Unit};
+use candor_front::Refused;
+
+/// Rate of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Rate {
+    /// None is given.
+    #[default]
+    Unset,
+    /// As fast as possible.
+    Max,
+    /// As fast as possible, then shares of that.
+    Curve,
+    /// Operations per second; a negative number is a share of the previous rate, in percent, and
+    /// infinity is as fast as possible.
+    Each(Vec<f64>),
+}
+
+/// Reads a rate.
+///
+/// # Errors
+/// The value is neither `max` nor `curve` nor numbers.
+pub fn rate(text: &str) -> Result<Rate, Refused> {
+    let is_max = |item: &values::Item| item.text.eq_ignore_ascii_case("max");
+    let items = values::items(text, false)?;
+    let numbers = match items.as_slice() {
+        [item] if is_max(item) => return Ok(Rate::Max),
+        [item] if item.text.eq_ignore_ascii_case("curve") => return Ok(Rate::Curve),
+        items if items.iter().any(is_max) => {
+            let rate = |item: &values::Item| {
+                if is_max(item) {
+                    Ok(f64::INFINITY)
+                } else {
+                    values::number(&item.text, Unit::Size)
+                }
+            };
+            items.iter().map(rate).collect::<Result<_, _>>()?
+        }
+        _ => values::numbers(text, Unit::Size)?,
+    };
+    Ok(Rate::Each(numbers))
+}
+
+/// Times between operations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrival {
+    /// As of many independent users.
+    #[default]
+    Exponential,
+    /// Anything from nothing to twice the mean.
+    Uniform,
+    /// All the same.
+    Deterministic,
+}
+
+/// `distribution=` of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Distribution {
+    /// Times between operations.
+    pub arrival: Arrival,
+    /// The rate changes from second to second, by the list of `iorate`.
+    pub variable: bool,
+    /// All operations of a second begin at its start.
+    pub spike: bool,
+}
+
+/// Reads the words of a distribution.
+///
+/// # Errors
+/// A word is none of them.
+pub fn distribution(text: &str) -> Result<Distribution, Refused> {
+    const WORDS: &[&str] = &["exponential", "uniform", "deterministic", "variable", "spike"];
+    let mut distribution = Distribution::default();
+    for item in values::items(text, false)? {
+        match values::abbreviated(&item.text, WORDS) {
+            Some("exponential") => distribution.arrival = Arrival::Exponential,
+            Some("uniform") => distribution.arrival = Arrival::Uniform,
+            Some("deterministic") => distribution.arrival = Arrival::Deterministic,
+            Some("variable") => distribution.variable = true,
+            Some("spike") => (distribution.variable, distribution.spike) = (true, true),
+            _ => return Err(values::no_choice(text, &item.text, WORDS)),
+        }
+    }
+    Ok(distribution)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_words_numbers_and_shares() {
+        for (text, expected) in [
+            ("max", Rate::Max),
+            ("MAX", Rate::Max),
+            ("(max)", Rate::Max),
+            ("curve", Rate::Curve),
+            ("100", Rate::Each(vec![100.0])),
+            ("2k", Rate::Each(vec![2048.0])),
+            ("(100-300,100)", Rate::Each(vec![100.0, 200.0, 300.0])),
+            ("(50%,80%)", Rate::Each(vec![-50.0, -80.0])),
+            ("-80", Rate::Each(vec![-80.0])),
+            ("(100,max)", Rate::Each(vec![100.0, f64::INFINITY])),
+        ] {
+            assert_eq!(rate(text), Ok(expected), "{text}");
+        }
+        for text in ["", "fast", "(100,curve)"] {
+            assert!(rate(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn distributions_may_be_shortened() {
+        let of = |text| distribution(text).ok();
+        let det = Distribution { arrival: Arrival::Deterministic, ..Distribution::default() };
+        assert_eq!(of("d"), Some(det));
+        assert_eq!(of("(d,variable)"), Some(Distribution { variable: true, ..det }));
+        let spike = Distribution { variable: true, spike: true, ..Distribution::default() };
+        assert_eq!((of("spike"), of("normal")), (Some(spike), None));
+    }
+}

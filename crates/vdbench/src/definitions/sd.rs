@@ -1,0 +1,215 @@
+//! `sd=`: storage definitions, luns and files.
+
+use super::dedup::{self, Dedup};
+use super::open_flags::{OpenFlags, open_flags};
+use super::replay;
+use super::shared::{THREADS_MAX, count, count_row, host_row, open_flags_row};
+use super::transfer::{LunRange, range};
+use super::{Defined, Definition, numbered, put, put_some};
+use crate::kind::{Parameter, known, parameter, whole};
+use crate::values::{self, Unit};
+use candor_front::{Group, Refused, Row, Table};
+
+/// A storage definition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sd {
+    /// Files or devices; several where hosts know the lun by names of their own.
+    pub luns: Vec<String>,
+    /// Hosts that use it, for each lun.
+    pub hosts: Vec<Vec<String>>,
+    /// First number, and how many definitions this one stands for.
+    pub count: Option<(u64, u64)>,
+    /// Bytes used; a negative number is a share of the lun, in percent.
+    pub size: Option<f64>,
+    /// Operations in flight.
+    pub threads: u32,
+    /// Bytes at the start that cache hits go to.
+    pub hit_area: u64,
+    /// Bytes by which all places are shifted.
+    pub offset: u64,
+    /// Number of which places are multiples.
+    pub align: Option<u64>,
+    /// Part of the lun that is used.
+    pub range: Option<LunRange>,
+    /// Flags with which the lun is opened.
+    pub open_flags: OpenFlags,
+    /// Directory or device of the validation's journal.
+    pub journal: Option<String>,
+    /// Deduplication of its own.
+    pub dedup: Dedup,
+}
+
+impl Default for Sd {
+    fn default() -> Sd {
+        Sd {
+            luns: Vec::new(),
+            hosts: Vec::new(),
+            count: None,
+            size: None,
+            threads: 8,
+            hit_area: 1 << 20,
+            offset: 0,
+            align: None,
+            range: None,
+            open_flags: OpenFlags::default(),
+            journal: None,
+            dedup: Dedup::default(),
+        }
+    }
+}
+
+/// Multiples of a sector.
+fn sectors(text: &str) -> Result<u64, Refused> {
+    let bytes = values::whole(text, Unit::Size, [0, 1 << 62])?;
+    match bytes % 512 {
+        0 => Ok(bytes),
+        _ => Err(Refused::whole(text, format!("{bytes} is no multiple of 512"), "use 4k")),
+    }
+}
+
+fn threads(text: &str) -> Result<u32, Refused> {
+    let threads = values::divided(text, Unit::Size)?;
+    if threads >= 1.0 && threads <= THREADS_MAX as f64 {
+        Ok(threads as u32)
+    } else {
+        let remedy = format!("give 1 to {THREADS_MAX}");
+        Err(Refused::whole(text, format!("{text} is no number of threads"), remedy))
+    }
+}
+
+const KSTAT: &str = "Kstat is a part of Solaris; candor reads the kernel's counters by itself";
+const RESET: &str = "candor resets no device";
+
+/// Definitions with one for each number of `count=`.
+pub fn counted(all: &mut Vec<Definition<Sd>>) {
+    let change = |sd: &mut Sd, number| {
+        sd.luns.iter_mut().for_each(|lun| *lun = numbered(lun, number));
+    };
+    super::counted(all, |sd| sd.count.take(), change);
+}
+
+type SdRow = Row<Parameter<Sd>>;
+
+const ROWS: &[SdRow] = &[
+    host_row(
+        |sd: &mut Sd, text| {
+            sd.hosts.push(values::words(text)?);
+            Ok(())
+        },
+        "hosts that use the lun",
+    ),
+    parameter(
+        "lun",
+        "FILE|DEVICE",
+        |sd: &mut Sd, text| {
+            sd.luns.push(values::word(text)?);
+            Ok(())
+        },
+        "file or block device; a file that is missing or short is written full first",
+    )
+    .exact("target.path", "/dev/sdx"),
+    count_row(
+        |sd: &mut Sd, text| put_some(&mut sd.count, count(text)),
+        "N definitions with numbers after the names of sd and lun",
+    ),
+    parameter(
+        "size",
+        "SIZE",
+        |sd: &mut Sd, text| put_some(&mut sd.size, values::divided(text, Unit::Size)),
+        "bytes used; a share in percent of what is there",
+    )
+    .exact("target.size", "10g"),
+    parameter(
+        "threads",
+        "N",
+        |sd: &mut Sd, text| put(&mut sd.threads, threads(text)),
+        "operations in flight",
+    )
+    .default("8")
+    .exact("blocks.depth, job.workers", "32"),
+    parameter(
+        "hitarea",
+        "SIZE",
+        |sd: &mut Sd, text| put(&mut sd.hit_area, sectors(text)),
+        "bytes at the start that cache hits go to",
+    )
+    .default("1m")
+    .exact("blocks.access", "4m"),
+    parameter(
+        "offset",
+        "SIZE",
+        |sd: &mut Sd, text| put(&mut sd.offset, sectors(text)),
+        "shift of all places",
+    )
+    .default("0")
+    .exact("blocks.range.start", "64k"),
+    parameter(
+        "align",
+        "SIZE",
+        |sd: &mut Sd, text| put_some(&mut sd.align, sectors(text)),
+        "places are multiples of it",
+    )
+    .exact("blocks.align", "8k"),
+    known("kstat", "NAME,…", "names of Kstat instances").refused("ssd1", KSTAT),
+    known("instance", "NAME", "name of a Kstat instance").refused("ssd1", KSTAT),
+    known("replay", "GROUP,…", "traced devices or replay groups")
+        .refused("group1", replay::REFUSED),
+    parameter(
+        "journal",
+        "DIRECTORY|DEVICE",
+        |sd: &mut Sd, text| put_some(&mut sd.journal, values::word(text)),
+        "place of the validation's journal",
+    )
+    .exact("blocks.verify.journal.directory", "/tmp"),
+    known("resetlun", "SECONDS", "reset the lun at times").refused("60", RESET),
+    known("resetbus", "SECONDS", "reset the bus at times").refused("60", RESET),
+    open_flags_row(
+        |sd: &mut Sd, text| put(&mut sd.open_flags, open_flags(text)),
+        |sd| sd.open_flags.is_sync(),
+        ("o_direct, o_dsync, o_sync, fsync, or their number", "blocks.direct, blocks.durability"),
+    ),
+    parameter(
+        "range",
+        "(FROM,TO)",
+        |sd: &mut Sd, text| put_some(&mut sd.range, range(text)),
+        "part of the lun, in percent or bytes",
+    )
+    .exact("blocks.range", "(10,60)"),
+    whole(
+        "dedupratio",
+        "RATIO",
+        |sd: &mut Sd, text| put_some(&mut sd.dedup.ratio, dedup::ratio(text)),
+        "bytes written per byte kept, of this lun",
+    )
+    .exact("blocks.content.duplicate_percent", "2"),
+    whole(
+        "dedupsets",
+        "N|PERCENT",
+        |sd: &mut Sd, text| put_some(&mut sd.dedup.sets, dedup::sets(text)),
+        "blocks that repeat, of this lun",
+    )
+    .exact("blocks.content.duplicates", "10%"),
+    whole(
+        "deduphotsets",
+        "(SETS,BLOCKS,…)",
+        |sd: &mut Sd, text| put(&mut sd.dedup.hot_sets, dedup::hot_sets(text)),
+        "sets that are written most, of this lun",
+    )
+    .exact("blocks.content.hot_sets", "(10,2)"),
+    whole(
+        "dedupflipflop",
+        "yes|no|hotsets",
+        |sd: &mut Sd, text| put(&mut sd.dedup.flip_flop, dedup::flip_flop(text)),
+        "blocks change with each rewrite, of this lun",
+    )
+    .exact("blocks.content.fill", "yes"),
+    known("streams", "N", "streams of a lun")
+        .refused("2", "streams belong to a workload (wd=…,streams=), as in vdbench"),
+];
+
+impl Defined for Sd {
+    const WORD: &'static str = "sd";
+    const WHAT: &'static str = "storage definition";
+    const TABLE: Table<Parameter<Sd>> =
+        Table(&[Group { title: "Storage definitions (sd=)", rows: ROWS }]);
+}

@@ -1,0 +1,187 @@
+//! Data validation and its journal, as general parameters and the command line ask for.
+
+use crate::values::{self, Unit};
+use candor_front::Refused;
+
+/// Data validation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Validation {
+    /// Blocks are written with keys, and compared when they are read.
+    pub is_on: bool,
+    /// Each block is read back as soon as it is written.
+    pub read_after_write: bool,
+    /// A block is not read before it is rewritten.
+    pub no_preread: bool,
+    /// The time of the last good access is kept, for reports of corruption.
+    pub time: bool,
+    /// Blocks of zeros are no corruption.
+    pub ignore_zero_reads: bool,
+}
+
+/// Journal of the validation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Journal {
+    /// A journal is kept.
+    pub is_on: bool,
+    /// A run begins with what the journal of an earlier one says.
+    pub recover: bool,
+    /// The journal is not flushed after each record.
+    pub no_flush: bool,
+    /// Keys are saved at the end only.
+    pub map_only: bool,
+    /// The run ends after the recovery.
+    pub recover_only: bool,
+    /// Blocks are not read during the recovery.
+    pub skip_read_all: bool,
+    /// Writes that were under way are no corruption, whatever they left.
+    pub ignore_pending: bool,
+    /// Most bytes of the journal.
+    pub bytes_max: Option<u64>,
+}
+
+/// Reaction to errors of I/O and of data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataErrors {
+    /// Errors after which the run ends.
+    pub errors_max: u64,
+    /// Seconds that further errors are waited for.
+    pub wait_s: u64,
+    /// Command that runs at the first error.
+    pub command: Option<String>,
+    /// A lun with an error is left out from then on.
+    pub remove_device: bool,
+}
+
+impl Default for DataErrors {
+    fn default() -> Self {
+        DataErrors { errors_max: 50, wait_s: 0, command: None, remove_device: false }
+    }
+}
+
+/// Reads `validate=`.
+///
+/// # Errors
+/// A word is none of the choices.
+pub fn validation(text: &str) -> Result<Validation, Refused> {
+    const WORDS: &[&str] =
+        &["no", "yes", "read_after_write", "no_preread", "time", "ignore_zero_reads"];
+    let mut validation = Validation { is_on: true, ..Validation::default() };
+    let words = values::words(text)?;
+    if words.iter().any(|word| values::abbreviated(word, &["no"]).is_some()) {
+        return Ok(Validation::default());
+    }
+    for word in words {
+        match values::abbreviated(&word, WORDS) {
+            Some("yes") => {}
+            Some("read_after_write") => validation.read_after_write = true,
+            Some("no_preread") => validation.no_preread = true,
+            Some("time") => validation.time = true,
+            Some("ignore_zero_reads") => validation.ignore_zero_reads = true,
+            _ => return Err(values::no_choice(text, &word, WORDS)),
+        }
+    }
+    Ok(validation)
+}
+
+/// Reads `journal=`.
+///
+/// # Errors
+/// A word is none of the choices.
+pub fn journal(text: &str) -> Result<Journal, Refused> {
+    const WORDS: &[&str] = &[
+        "yes",
+        "recover",
+        "noflush",
+        "maponly",
+        "only",
+        "skip_read_all",
+        "ignore_pending",
+        "max=",
+    ];
+    let mut journal = Journal { is_on: true, ..Journal::default() };
+    for item in values::items(text, false)? {
+        if item.text == "no" {
+            return Ok(Journal::default());
+        }
+        if let Some(bytes) = item.text.strip_prefix("max=") {
+            journal.bytes_max = Some(values::whole(bytes, Unit::Size, [1, u64::MAX >> 1])?);
+            continue;
+        }
+        match values::abbreviated(&item.text, WORDS) {
+            Some("yes") => {}
+            Some("recover") => journal.recover = true,
+            Some("noflush") => journal.no_flush = true,
+            Some("maponly") => journal.map_only = true,
+            Some("only") => journal.recover_only = true,
+            Some("skip_read_all") => journal.skip_read_all = true,
+            Some("ignore_pending") => journal.ignore_pending = true,
+            _ => return Err(values::no_choice(text, &item.text, WORDS)),
+        }
+    }
+    Ok(journal)
+}
+
+/// Reads `data_errors=`: a number and perhaps seconds, a command, or `remove_device`.
+///
+/// # Errors
+/// The numbers are none.
+pub fn data_errors(text: &str) -> Result<DataErrors, Refused> {
+    let words = values::words(text)?;
+    let is_number =
+        words.first().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+    if !is_number {
+        let command = words.first().cloned().unwrap_or_default();
+        let removes = values::abbreviated(&command, &["remove_device"]).is_some();
+        let none = DataErrors::default();
+        return Ok(if removes {
+            DataErrors { errors_max: 10_000, remove_device: true, ..none }
+        } else {
+            DataErrors { errors_max: 0, command: Some(command), ..none }
+        });
+    }
+    let numbers = values::numbers(text, Unit::Time)?;
+    let wait_s = numbers.get(1).map_or(0.0, |wait| wait.max(0.0)) as u64;
+    Ok(DataErrors { errors_max: numbers[0].max(0.0) as u64, wait_s, ..DataErrors::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn validation_is_on_by_any_word_but_no() {
+        let of = |text| validation(text).ok();
+        let on = Validation { is_on: true, ..Validation::default() };
+        assert_eq!(of("yes"), Some(on));
+        assert_eq!(of("read"), Some(Validation { read_after_write: true, ..on }));
+        assert_eq!(
+            of("(yes,no_pre,time)"),
+            Some(Validation { no_preread: true, time: true, ..on })
+        );
+        assert_eq!(of("(yes,no)"), Some(Validation::default()));
+        assert_eq!(of("perhaps"), None);
+    }
+
+    #[test]
+    fn journals_have_their_words() {
+        let of = |text| journal(text).ok();
+        let on = Journal { is_on: true, ..Journal::default() };
+        assert_eq!(of("yes"), Some(on));
+        assert_eq!(of("(recover,only)"), Some(Journal { recover: true, recover_only: true, ..on }));
+        assert_eq!(of("max=1m"), Some(Journal { bytes_max: Some(1 << 20), ..on }));
+        assert_eq!(of("no"), Some(Journal::default()));
+        assert_eq!((of("never"), of("max=x")), (None, None));
+    }
+
+    #[test]
+    fn errors_are_counted_or_run_a_command() {
+        let of = |text| data_errors(text).ok();
+        let none = DataErrors::default();
+        assert_eq!(of("5"), Some(DataErrors { errors_max: 5, ..none.clone() }));
+        assert_eq!(of("(5,10)"), Some(DataErrors { errors_max: 5, wait_s: 10, ..none.clone() }));
+        let command = Some("stop.sh".to_owned());
+        assert_eq!(of("stop.sh"), Some(DataErrors { errors_max: 0, command, ..none.clone() }));
+        let removed = DataErrors { errors_max: 10_000, remove_device: true, ..none };
+        assert_eq!(of("remove"), Some(removed));
+    }
+}

@@ -1,0 +1,174 @@
+//! Hosts of workloads on file systems. Of several systems each workload has a group of threads on
+//! each of its hosts, and those that share a file system have each their part of its files.
+
+use candor_plan::entries::HostPart;
+
+use super::group::Group;
+use super::{FileSystem, Workload};
+use crate::definitions::fwd::FileOperation;
+use crate::lower::{Request, Systems};
+use crate::values::matches;
+
+/// A host that has work.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seat {
+    /// Label of the host.
+    pub label: String,
+    /// Number of its system; none where this host runs all.
+    pub system: Option<u32>,
+}
+
+/// All hosts that can have work.
+#[derive(Clone, Debug)]
+pub struct Seats(Vec<Seat>);
+
+impl Default for Seats {
+    /// This host runs all.
+    fn default() -> Seats {
+        Seats(vec![Seat { label: "localhost".into(), system: None }])
+    }
+}
+
+impl Seats {
+    /// Hosts of a file: those of all definitions, where these are several systems.
+    pub fn of(request: &Request<'_>) -> Seats {
+        let systems = Systems::of(request.file, request.host);
+        let hosts = request.file.hosts.iter();
+        if systems.is_empty() {
+            let first = hosts.map(|host| host.label.clone()).next();
+            let of = |label| Seats(vec![Seat { label, system: None }]);
+            return first.map_or_else(Seats::default, of);
+        }
+        let seat = |label: &String| Seat {
+            label: label.clone(),
+            system: systems.number(request.file, label),
+        };
+        Seats(hosts.map(|host| seat(&host.label)).collect())
+    }
+
+    /// True where trees are those of several systems.
+    pub fn are_systems(&self) -> bool {
+        self.0.iter().any(|seat| seat.system.is_some())
+    }
+
+    /// Hosts of a workload.
+    ///
+    /// # Errors
+    /// It names none that is defined.
+    pub fn of_workload(&self, workload: &Workload<'_>) -> Result<Vec<Seat>, String> {
+        if !self.are_systems() {
+            return Ok(self.0.clone());
+        }
+        let wanted = &workload.fwd.hosts;
+        let fits = |seat: &&Seat| {
+            wanted.is_empty() || wanted.iter().any(|name| matches(name, &seat.label))
+        };
+        let found: Vec<Seat> = self.0.iter().filter(fits).cloned().collect();
+        if found.is_empty() {
+            Err(format!(
+                "fwd={} runs on host {}, which is not defined; define it with hd=",
+                workload.name,
+                wanted.join(", ")
+            ))
+        } else {
+            Ok(found)
+        }
+    }
+}
+
+/// Hosts that work on a file system, each once.
+pub fn users(groups: &[Group<'_>], fsd: usize) -> Vec<Seat> {
+    let uses = |group: &&Group<'_>| group.fsd == fsd || group.target == Some(fsd);
+    let mut users: Vec<Seat> = Vec::new();
+    for group in groups.iter().filter(uses) {
+        if !users.contains(&group.seat) {
+            users.push(group.seat.clone());
+        }
+    }
+    users
+}
+
+/// The part of a host among those that work on a file system; none where this host runs all.
+pub fn part(users: &[Seat], seat: &Seat) -> Option<HostPart> {
+    seat.system?;
+    let number = users.iter().position(|user| user == seat)?;
+    Some(HostPart { number: number as u32, of: users.len() as u32 })
+}
+
+/// Sentences about file systems that several hosts use and that they cannot.
+pub fn wrong(groups: &[Group<'_>], systems: &[FileSystem<'_>]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (fsd, system) in systems.iter().enumerate() {
+        let users = users(groups, fsd);
+        let [_, _, ..] = &users[..] else { continue };
+        let labels: Vec<&str> = users.iter().map(|seat| seat.label.as_str()).collect();
+        let (name, labels) = (system.name, labels.join(", "));
+        if !system.fsd.shared {
+            wrong.push(format!(
+                "fsd={name} is used by hosts {labels}; add shared=yes to it where they share its \
+                 directory, or host= to its workloads, so that one host has it"
+            ));
+        }
+        let of_directories = |group: &&Group<'_>| {
+            matches!(group.operation, FileOperation::Mkdir | FileOperation::Rmdir)
+        };
+        if groups.iter().filter(|group| group.fsd == fsd).any(|group| of_directories(&group)) {
+            wrong.push(format!(
+                "operation=mkdir and rmdir of fsd={name} are for one host, for directories lie in \
+                 one another, and {labels} use it; add host= to the workload"
+            ));
+        }
+    }
+    wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Values;
+    use super::super::group::groups;
+    use super::*;
+    use crate::definitions::fsd::Fsd;
+    use crate::definitions::fwd::Fwd;
+
+    fn seats() -> Seats {
+        let seat =
+            |(label, number): (&str, u32)| Seat { label: label.into(), system: Some(number) };
+        Seats([("a", 0), ("b", 1), ("c", 2)].map(seat).to_vec())
+    }
+
+    /// Labels, parts and threads of the groups of one workload, or what is wrong.
+    fn of(shared: bool, fwd: Fwd) -> Result<Vec<(String, HostPart, u32)>, Vec<String>> {
+        let fsd = Fsd { shared, ..Fsd::default() };
+        let systems = [FileSystem { name: "fsd1", fsd: &fsd }];
+        let fwd = Fwd { fsds: vec!["fsd1".into()], ..fwd };
+        let workloads = [Workload { name: "w", fwd: &fwd }];
+        let groups = groups(&systems, &workloads, &[], (&Values::default(), &seats()))?;
+        let of = |group: &Group<'_>| {
+            let part = group.part.expect("a part");
+            (group.seat.label.clone(), part, group.threads)
+        };
+        Ok(groups.iter().map(of).collect())
+    }
+
+    #[test]
+    fn hosts_that_share_a_file_system_have_parts_of_it() {
+        let part = |number, of| HostPart { number, of };
+        let all = of(true, Fwd { threads: 6, ..Fwd::default() });
+        let expected = [("a", 0), ("b", 1), ("c", 2)].map(|(l, n)| (l.to_owned(), part(n, 3), 2));
+        assert_eq!(all, Ok(expected.to_vec()));
+        let one = of(false, Fwd { threads: 6, hosts: vec!["b".into()], ..Fwd::default() });
+        assert_eq!(one, Ok(vec![("b".into(), part(0, 1), 6)]));
+    }
+
+    #[test]
+    fn several_hosts_have_one_file_system_only_where_it_is_shared() {
+        let told = |shared, fwd| of(shared, fwd).expect_err("refused").join("; ");
+        let both = vec!["a".to_owned(), "c".to_owned()];
+        let wrong = told(false, Fwd { hosts: both, ..Fwd::default() });
+        assert!(wrong.contains("fsd=fsd1 is used by hosts a, c; add shared=yes"), "{wrong}");
+        let wrong = told(true, Fwd { operation: FileOperation::Mkdir, ..Fwd::default() });
+        assert!(wrong.contains("operation=mkdir and rmdir of fsd=fsd1 are for one host"));
+        let wrong = told(true, Fwd { hosts: vec!["x".into()], ..Fwd::default() });
+        assert!(wrong.contains("fwd=w runs on host x, which is not defined"), "{wrong}");
+    }
+}
