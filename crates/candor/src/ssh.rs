@@ -136,13 +136,15 @@ impl Ssh {
         });
         let status = end(&mut child, until);
         let said: Vec<String> = late(&log).collect();
-        let is_said = |text: &str| said.iter().any(|line| line.trim() == text);
-        match status.is_some_and(|status| status.success()) {
-            true if is_said("candor key: new") => Ok(KeyCopied::New),
-            true if is_said("candor key: replaced") => Ok(KeyCopied::Replaced),
-            true if is_said("candor key: same") => Ok(KeyCopied::Same),
-            _ => Err(self.failed(host, "the key could not be copied there", status, &said)),
-        }
+        let copied = said.iter().find_map(|line| match line.trim() {
+            "candor key: new" => Some(KeyCopied::New),
+            "candor key: replaced" => Some(KeyCopied::Replaced),
+            "candor key: same" => Some(KeyCopied::Same),
+            _ => None,
+        });
+        copied
+            .filter(|_| status.is_some_and(|status| status.success()))
+            .ok_or_else(|| self.failed(host, "the key could not be copied there", status, &said))
     }
 
     fn words(&self) -> &str {

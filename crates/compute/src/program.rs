@@ -167,10 +167,12 @@ impl Program {
 impl Call for Program {
     fn call(&mut self, _: &Slot) -> Outcome {
         let begun = self.running.is_some() || self.missing.is_some();
-        match begun {
-            false => self.begin(),
-            true if self.wait() => Outcome::Done(0),
-            true => Outcome::Over,
+        if !begun {
+            self.begin()
+        } else if self.wait() {
+            Outcome::Done(0)
+        } else {
+            Outcome::Over
         }
     }
 

@@ -38,15 +38,13 @@ pub fn copy(
 ) -> Result<Ended, OutOfMemory> {
     let mut sink = Sink::new(output, plan, observer);
     let mut source = Source::new(input, plan);
-    let mut is_good = match begin(plan, &mut source, &mut sink)? {
-        true if plan.count.is_some_and(|count| count.is_zero()) => {
-            let flushed = sink.flush();
-            let dropped = drop_all_pages(plan, input, &mut sink);
-            return Ok(Ended { counts: sink.counts, is_good: flushed && dropped });
-        }
-        true => all_blocks(plan, &mut source, &mut sink, convert)?,
-        false => false,
-    };
+    let has_begun = begin(plan, &mut source, &mut sink)?;
+    if has_begun && plan.count.is_some_and(|count| count.is_zero()) {
+        let flushed = sink.flush();
+        let dropped = drop_all_pages(plan, input, &mut sink);
+        return Ok(Ended { counts: sink.counts, is_good: flushed && dropped });
+    }
+    let mut is_good = has_begun && all_blocks(plan, &mut source, &mut sink, convert)?;
     source.end();
     is_good &= sink.flush();
     Ok(Ended { counts: sink.counts, is_good })

@@ -76,11 +76,11 @@ impl Assignment {
         let text = self.text().unwrap_or_default();
         let part = &refused.part;
         // Only a word that stands as it is meant can be pointed into.
-        let at = match at.range().len() == text.len() && part.end <= text.len() {
-            true if !part.is_empty() => {
-                Span { start: at.start + part.start, end: at.start + part.end, ..at }
-            }
-            _ => at,
+        let is_literal = at.range().len() == text.len() && part.end <= text.len();
+        let at = if is_literal && !part.is_empty() {
+            Span { start: at.start + part.start, end: at.start + part.end, ..at }
+        } else {
+            at
         };
         let word = text.get(part.clone()).unwrap_or(text);
         let message = format!("{name}: {}", refused.message);

@@ -91,16 +91,13 @@ fn head(report: &Report) -> Markup {
     });
     let (verdict, tone) = shown::verdict(report);
     let label = label(report);
-    // A verdict on one result begins with the label.
-    let about = verdict.strip_prefix(&label).unwrap_or(&verdict).trim_start_matches(": ").trim();
+    let about = deciding_sentence(report).unwrap_or(verdict);
     head.within("div", &[("class", &format!("verdict {}", parts::class(tone)))], |block| {
         block.within("h1", &[], |line| {
             line.element("span", &[("class", "badge"), ("aria-hidden", "true")], sign(tone));
             line.text(&label);
         });
-        if !about.is_empty() {
-            block.element("p", &[("class", "lead")], &candor_record::fmt::capital(about));
-        }
+        block.element("p", &[("class", "lead")], &candor_record::fmt::capital(&about));
         if let Some(sentence) = shown::cut_short(report) {
             block.element("p", &[("class", "lead")], &format!("Cut short: {sentence}"));
         }
@@ -111,6 +108,16 @@ fn head(report: &Report) -> Markup {
         head.element("p", &[("class", "target")], &line);
     }
     head
+}
+
+/// The sentence of the finding that decides a single result. The verdict line repeats the label,
+/// which is the title of the page.
+fn deciding_sentence(report: &Report) -> Option<String> {
+    let [(phase, judged)] = report.judged().collect::<Vec<_>>()[..] else { return None };
+    let is_decided = matches!(judged.verdict, Verdict::Unverified | Verdict::Wrong);
+    let has_result = phase.measurements.iter().any(|job| job.ops_done() > 0);
+    let finding = judged.findings.first().filter(|_| is_decided && has_result)?;
+    Some(finding.sentence.clone())
 }
 
 /// The verdict, with the object that a single result measured instead of the storage.

@@ -79,21 +79,24 @@ fn no_size(target: &Target, work: &[Work<'_>], place: &PlanPath) -> Option<Probl
     let unsized_file = names::named(target).find(lacks_bytes)?;
     let path = unsized_file.path.text();
     let grows = target.layout != Layout::Never || work.iter().any(|work| writes(work.job));
-    let (message, remedy) = match unsized_file.path.exists() {
-        false if target.path.is_dir() => (
-            format!("the files in `{}` have no size", target.path.text()),
-            "give --size, such as --size 1g (`size = \"1g\"` at the target)",
-        ),
-        false if grows => (
-            format!("`{path}` does not exist, and no size is given"),
-            "give --size, such as --size 1g (`size = \"1g\"` at the target), or name a file",
-        ),
-        false => (format!("`{path}` does not exist"), "name a file that exists"),
-        true => (
+    let (message, remedy) = if unsized_file.path.exists() {
+        (
             format!("`{path}` is empty, and no size is given"),
             "give --size, such as --size 1g, and --overwrite to let it grow (`size` and \
              `overwrite` at the target)",
-        ),
+        )
+    } else if target.path.is_dir() {
+        (
+            format!("the files in `{}` have no size", target.path.text()),
+            "give --size, such as --size 1g (`size = \"1g\"` at the target)",
+        )
+    } else if grows {
+        (
+            format!("`{path}` does not exist, and no size is given"),
+            "give --size, such as --size 1g (`size = \"1g\"` at the target), or name a file",
+        )
+    } else {
+        (format!("`{path}` does not exist"), "name a file that exists")
     };
     Some(Problem::error("target-size", place.clone(), message, remedy))
 }

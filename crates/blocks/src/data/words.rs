@@ -232,12 +232,12 @@ fn origin(key: &Key, found: &[u64]) -> Option<(MismatchKind, String)> {
                     _ => *word == second,
                 })
             };
-            return match place.is_of(found) {
-                true => Some((MismatchKind::Misdirected, place.told())),
-                false if is_stale() => {
-                    Some((MismatchKind::Stale, format!("{}, of another seed", place.told())))
-                }
-                false => None,
+            return if place.is_of(found) {
+                Some((MismatchKind::Misdirected, place.told()))
+            } else if is_stale() {
+                Some((MismatchKind::Stale, format!("{}, of another seed", place.told())))
+            } else {
+                None
             };
         }
     };

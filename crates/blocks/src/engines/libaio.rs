@@ -316,10 +316,12 @@ impl Libaio {
         let vector = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
         let vectors = if options.vectored { from.depth } else { 0 };
         let mut aio = Aio::new(from.depth)?;
-        let flushes = match blocks.flushes() {
-            false => Flushes::None,
-            true if aio.can_flush() => Flushes::Queued,
-            true => Flushes::Calls,
+        let flushes = if !blocks.flushes() {
+            Flushes::None
+        } else if aio.can_flush() {
+            Flushes::Queued
+        } else {
+            Flushes::Calls
         };
         Ok(Libaio {
             aio,

@@ -206,9 +206,10 @@ impl Mmap {
             mapped.map(Some).map_err(EngineError::file("map", &file.path))
         };
         let files = context.files.all().iter();
-        let mapped = match context.opens {
-            true => files.map(|_| None).collect(),
-            false => files.map(map).collect::<Result<_, _>>()?,
+        let mapped = if context.opens {
+            files.map(|_| None).collect()
+        } else {
+            files.map(map).collect::<Result<_, _>>()?
         };
         Ok(Mmap {
             files: context.files.clone(),

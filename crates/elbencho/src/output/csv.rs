@@ -75,16 +75,17 @@ pub fn header() -> String {
 /// A sentence, where the file has another number of columns.
 pub fn head_for(file: &str, first_line: &str, labels: bool) -> Result<String, String> {
     let columns = first_line.trim_end().split(',').count();
-    match first_line.is_empty() {
-        true if labels => Ok(header()),
-        true => Ok(String::new()),
-        false if columns == COLUMNS.len() => Ok(String::new()),
-        false => Err(format!(
-            "{file} has {columns} columns and results have {}: name another file, or move this \
-             one away",
-            COLUMNS.len()
-        )),
+    if first_line.is_empty() {
+        return Ok(if labels { header() } else { String::new() });
     }
+    if columns == COLUMNS.len() {
+        return Ok(String::new());
+    }
+    Err(format!(
+        "{file} has {columns} columns and results have {}: name another file, or move this one \
+         away",
+        COLUMNS.len()
+    ))
 }
 
 /// Commas and line ends separate: within a text they become blanks.

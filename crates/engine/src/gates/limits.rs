@@ -46,14 +46,14 @@ impl Limits {
     fn holds(&mut self, in_flight: usize) -> Option<Wait> {
         let holds = self.search.as_ref().is_some_and(|search| in_flight >= search.depth());
         // Asked last: a share that may go has claimed an operation.
-        match holds || self.flow.as_mut().is_some_and(|flow| !flow.may_go()) {
-            false => None,
-            true if in_flight > 0 => Some(Wait::InFlight),
-            true => {
-                let flow_ns = self.flow.as_ref().filter(|_| !holds).and_then(FlowShare::wait_ns);
-                Some(Wait::Others(flow_ns.unwrap_or(LOOK_AGAIN_NS)))
-            }
+        if !holds && self.flow.as_mut().is_none_or(FlowShare::may_go) {
+            return None;
         }
+        if in_flight > 0 {
+            return Some(Wait::InFlight);
+        }
+        let flow_ns = self.flow.as_ref().filter(|_| !holds).and_then(FlowShare::wait_ns);
+        Some(Wait::Others(flow_ns.unwrap_or(LOOK_AGAIN_NS)))
     }
 
     /// Limit that a latency exceeds, in ns.

@@ -125,13 +125,12 @@ impl FileIdentity {
         let before = unsafe { libc::syscall(call, id) };
         let identity = FileIdentity { call, before };
         // SAFETY: as above; an impossible id changes nothing.
-        match unsafe { libc::syscall(call, u32::MAX) } == libc::c_long::from(id) {
-            true => Ok(identity),
-            false => {
-                let denied = io::Error::from_raw_os_error(libc::EPERM);
-                Err(EngineError::system(format!("touch files as {id}"))(denied))
-            }
+        let current = unsafe { libc::syscall(call, u32::MAX) };
+        if current == libc::c_long::from(id) {
+            return Ok(identity);
         }
+        let denied = io::Error::from_raw_os_error(libc::EPERM);
+        Err(EngineError::system(format!("touch files as {id}"))(denied))
     }
 }
 

@@ -244,10 +244,12 @@ impl<'a> Control<'a> {
         let next_ns = next_ns.min(self.next_sample_ns);
         let to_next = next_ns.saturating_sub(self.since_release_ns());
         let looks = self.counting_from_ns.is_none() && self.phase.ramp_amount.is_some();
-        let longest = match looks {
-            true => AMOUNT_INTERVAL,
-            false if self.phase.has_other_hosts => LOOK_INTERVAL_OF_HOSTS,
-            false => LOOK_INTERVAL,
+        let longest = if looks {
+            AMOUNT_INTERVAL
+        } else if self.phase.has_other_hosts {
+            LOOK_INTERVAL_OF_HOSTS
+        } else {
+            LOOK_INTERVAL
         };
         Duration::from_nanos(to_next).clamp(Duration::from_micros(50), longest)
     }

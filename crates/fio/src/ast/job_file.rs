@@ -100,10 +100,10 @@ impl Reader<'_, '_> {
         let mut start = 0;
         for line in text.split_inclusive('\n') {
             if let Some(word) = self.meat(line, start) {
-                match word.text.starts_with('[') {
-                    true => self.heading(&word),
-                    false if self.into == Into::Unwanted => {}
-                    false => self.line(&word),
+                if word.text.starts_with('[') {
+                    self.heading(&word);
+                } else if self.into != Into::Unwanted {
+                    self.line(&word);
                 }
             }
             start += line.len();

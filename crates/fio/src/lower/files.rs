@@ -471,10 +471,12 @@ fn target(
         path: file.path.clone(),
         kind: kind(from, file, diagnostics),
         size,
-        layout: match made {
-            true if reads_beyond(from, plan, file, (size, blocks), diagnostics) => Layout::Sparse,
-            true => layout(from, blocks),
-            false => Layout::Never,
+        layout: if !made {
+            Layout::Never
+        } else if reads_beyond(from, plan, file, (size, blocks), diagnostics) {
+            Layout::Sparse
+        } else {
+            layout(from, blocks)
         },
         create: if made { Create::Parents } else { Create::Nothing },
         append: appends(from),

@@ -105,10 +105,12 @@ fn think(from: &Instance<'_>) -> Option<Think> {
     let by_time = options.io_time > Nanos(0);
     // By time alone, unless a number of operations is given too.
     let by_ops = !by_time || from.options.given.get("thinktime_blocks").is_some();
-    let every = match by_ops && options.blocks > 0 {
-        true => u32::try_from(options.blocks).unwrap_or(u32::MAX),
-        false if by_time => u32::MAX,
-        false => 1,
+    let every = if by_ops && options.blocks > 0 {
+        u32::try_from(options.blocks).unwrap_or(u32::MAX)
+    } else if by_time {
+        u32::MAX
+    } else {
+        1
     };
     let spin = options.spin >= options.time && options.time > Nanos(0);
     Some(Think {

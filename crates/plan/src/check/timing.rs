@@ -54,18 +54,21 @@ const STEPS_MAX: usize = 100_000;
 fn check_steps(pace: &Pace, at: &PlanPath, out: &mut Found) {
     let rated = Pace { steps: Vec::new(), ..pace.clone() }.is_rated();
     let (count, steps) = (pace.steps.len(), &pace.steps);
-    let (message, remedy) = match steps.is_empty() {
-        true if pace.bursts => ("bursts need steps, and there are none", "add steps"),
-        true => return,
-        _ if rated => ("steps and another rate exclude each other", "remove one of the two"),
-        _ if count > STEPS_MAX => ("there are more than 100000 steps", "use fewer, longer ones"),
-        _ if steps.iter().any(|step| step.time == Nanos(0)) => {
-            ("a step lasts no time", "give each step a time")
+    let (message, remedy) = if steps.is_empty() {
+        if !pace.bursts {
+            return;
         }
-        _ if steps.iter().all(|step| step.ops == OpsPerSec(0)) => {
-            ("all steps have a rate of 0", "give one of them a rate above 0")
-        }
-        _ => return,
+        ("bursts need steps, and there are none", "add steps")
+    } else if rated {
+        ("steps and another rate exclude each other", "remove one of the two")
+    } else if count > STEPS_MAX {
+        ("there are more than 100000 steps", "use fewer, longer ones")
+    } else if steps.iter().any(|step| step.time == Nanos(0)) {
+        ("a step lasts no time", "give each step a time")
+    } else if steps.iter().all(|step| step.ops == OpsPerSec(0)) {
+        ("all steps have a rate of 0", "give one of them a rate above 0")
+    } else {
+        return;
     };
     let key = if steps.is_empty() { "bursts" } else { "steps" };
     out.error("pace", at.key(key), message, remedy);

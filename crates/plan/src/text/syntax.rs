@@ -78,16 +78,21 @@ fn is_local(message: &str) -> bool {
 
 fn problem(error: &toml::de::Error, found: &str, place: PlanPath) -> Problem {
     let message = error.message();
-    let (message, remedy) = match message.starts_with("string values must") {
-        true if found.is_empty() => {
+    let (message, remedy) = if message.starts_with("string values must") {
+        if found.is_empty() {
             ("a key has no value".to_owned(), "write a value after the =".to_owned())
+        } else {
+            (format!("`{found}` is not in quotes"), format!("write \"{found}\""))
         }
-        true => (format!("`{found}` is not in quotes"), format!("write \"{found}\"")),
-        false if message == "duplicate key" => (
-            format!("`{found}` is given twice"),
-            "remove one of the two, or open a new [[section]]".to_owned(),
-        ),
-        false => split_expected(message),
+    } else {
+        if message == "duplicate key" {
+            (
+                format!("`{found}` is given twice"),
+                "remove one of the two, or open a new [[section]]".to_owned(),
+            )
+        } else {
+            split_expected(message)
+        }
     };
     Problem::error("syntax", place, message, remedy)
 }

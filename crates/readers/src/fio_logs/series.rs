@@ -32,10 +32,12 @@ impl Series {
         let last_ms = kinds.iter().flat_map(|(_, lines)| lines).map(|line| line.at_ms).max();
         let first_ms = kinds.iter().flat_map(|(_, lines)| lines).map(|line| line.at_ms).min();
         let span_ms = last_ms.unwrap_or(0) - first_ms.unwrap_or(0);
-        let window_ms = match single {
-            true if span_ms <= SHORT_MS => SHORT_WINDOW_MS,
-            true => WINDOW_MS,
-            false => window_ms(&kinds),
+        let window_ms = if !single {
+            window_ms(&kinds)
+        } else if span_ms <= SHORT_MS {
+            SHORT_WINDOW_MS
+        } else {
+            WINDOW_MS
         };
         Series { kinds, single, window_ms }
     }

@@ -58,9 +58,10 @@ pub fn parse_flat(text: &str, request: &Request) -> Result<String, String> {
         Table::of(text).ok_or("the file has no line of column names, which begins with tod")?;
     let index =
         |name: &String| table.column(name).ok_or_else(|| format!("there is no column `{name}`"));
-    let wanted: Vec<usize> = match request.columns.is_empty() {
-        true => (0..table.columns.len()).collect(),
-        false => request.columns.iter().map(index).collect::<Result<_, _>>()?,
+    let wanted: Vec<usize> = if request.columns.is_empty() {
+        (0..table.columns.len()).collect()
+    } else {
+        request.columns.iter().map(index).collect::<Result<_, _>>()?
     };
     let mut filters = Vec::new();
     for (name, value) in &request.filters {

@@ -346,19 +346,15 @@ impl ZoneAccess<'_> {
         }
         let start = self.start(drawn);
         let into = slot.offset.saturating_sub(start);
-        let (number, into) = match self.worker.is_random {
-            true => match self.nearest(drawn, least) {
-                Some(number) => {
-                    let written = self.state.zone(number).written;
-                    (number, into % (written - least).max(1))
-                }
-                None => return Admission::NoZone,
-            },
-            false if into + least <= self.state.zone(drawn).written => (drawn, into),
-            false => match self.ahead(drawn, least) {
-                Some(number) => (number, 0),
-                None => return Admission::NoZone,
-            },
+        let (number, into) = if self.worker.is_random {
+            let Some(number) = self.nearest(drawn, least) else { return Admission::NoZone };
+            let written = self.state.zone(number).written;
+            (number, into % (written - least).max(1))
+        } else if into + least <= self.state.zone(drawn).written {
+            (drawn, into)
+        } else {
+            let Some(number) = self.ahead(drawn, least) else { return Admission::NoZone };
+            (number, 0)
         };
         let left = self.state.zone(number).written - into;
         // An offset less than one operation from the pointer moves back to one operation before it.

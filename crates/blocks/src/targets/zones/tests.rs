@@ -282,10 +282,12 @@ fn writes_with_an_error(
         assert_eq!(admission, Admission::Admitted);
         let (zone, into) = ((slot.offset / LENGTH) as usize, slot.offset % LENGTH);
         let mut pointers = pointers.lock().expect("lock");
-        let bytes = match number == fails {
-            true => after,
-            false if into == pointers[zone] => slot.length,
-            false => 0,
+        let bytes = if number == fails {
+            after
+        } else if into == pointers[zone] {
+            slot.length
+        } else {
+            0
         };
         pointers[zone] += bytes;
         drop(pointers);

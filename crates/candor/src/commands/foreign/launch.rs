@@ -15,10 +15,10 @@ use candor_front::ranks;
 use rustix::process::{Pid, getppid};
 use rustix::thread::{sched_getaffinity, sched_setaffinity};
 
+use super::Complaints;
 use super::host::HostEnvironment;
 use crate::commands::agent;
 use crate::hosts::{Hosts, Keys};
-use crate::screen;
 
 /// Shells and scripts around a rank's process that are looked through, one above the other.
 const SHELLS_MAX: u32 = 16;
@@ -74,18 +74,20 @@ impl Drop for Launch {
 
 /// The words with the ranks of the launcher; else the exit code of a process that has nothing more
 /// to do, or of ranks that cannot be had.
-pub fn led(argv: &[OsString], hosts: &Hosts, (tool, wrong): (&str, u8)) -> Result<Led, u8> {
+pub fn led(argv: &[OsString], hosts: &Hosts, complaints: Complaints<'_>) -> Result<Led, u8> {
     let alone = |argv: Vec<OsString>| Led { argv, fleet: None };
     let Some(of) = launcher::detect(&HostEnvironment) else { return Ok(alone(argv.to_owned())) };
     let Launched { by, rank, size, .. } = of;
     if let Err(why) = check_keys(&hosts.keys, by) {
-        screen::tell(&format!("{tool}: {why}\n"));
-        return Err(wrong);
+        return Err(complaints.sentence(&why));
     }
-    let fleet = match of.is_on_one_host() {
-        true if rank > 0 => return Err(0),
-        true => None,
-        false => match met(&of) {
+    if of.is_on_one_host() && rank > 0 {
+        return Err(0);
+    }
+    let fleet = if of.is_on_one_host() {
+        None
+    } else {
+        match met(&of) {
             Ok(Some(mut fleet)) => {
                 let FleetOptions { wait, host_timeout, .. } = hosts.options();
                 (fleet.options.wait, fleet.options.host_timeout) = (wait, host_timeout);
@@ -93,14 +95,14 @@ pub fn led(argv: &[OsString], hosts: &Hosts, (tool, wrong): (&str, u8)) -> Resul
             }
             Ok(None) => return Err(0),
             Err(why) => {
-                screen::tell(&format!("{tool}: rank {rank} of {by} on several hosts: {why}\n"));
-                return Err(wrong);
+                let sentence = format!("rank {rank} of {by} on several hosts: {why}");
+                return Err(complaints.sentence(&sentence));
             }
-        },
+        }
     };
     if size == 1 {
-        screen::tell(&format!(
-            "{tool}: {by} has started 1 rank; --ranks N gives as many without a launcher\n"
+        complaints.sentence(&format!(
+            "{by} has started 1 rank; --ranks N gives as many without a launcher"
         ));
         return Ok(alone(argv.to_owned()));
     }
@@ -142,11 +144,10 @@ pub fn part(keys: &Keys) -> Result<Part, String> {
     }
     let Some(of) = launcher::detect(&HostEnvironment) else { return Ok(Part::Alone) };
     check_keys(keys, of.by)?;
-    match of.is_on_one_host() {
-        true if of.rank > 0 => Ok(Part::Over),
-        true => Ok(Part::Alone),
-        false => Ok(met(&of)?.map_or(Part::Over, |launch| Part::Leads(Box::new(launch)))),
+    if !of.is_on_one_host() {
+        return Ok(met(&of)?.map_or(Part::Over, |launch| Part::Leads(Box::new(launch))));
     }
+    Ok(if of.rank > 0 { Part::Over } else { Part::Alone })
 }
 
 /// Pods know each other by their names, and have the same keys or token.

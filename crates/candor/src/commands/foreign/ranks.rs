@@ -7,11 +7,11 @@ use candor_fleet::{FleetOptions, Identity};
 use candor_front::ranks;
 use clap::Arg;
 
+use super::Complaints;
 use super::hosts::Hosts as Paths;
 use super::launch::{self, Launch, Led as Launched};
 use crate::flag::{self, Flag, Group, Takes, put_some};
 use crate::hosts::{self, Hosts, Led};
-use crate::screen;
 
 /// The number of ranks, as it is written.
 const RANKS: &[Group<Option<String>>] = &[Group {
@@ -115,11 +115,8 @@ pub fn page(tool: &str) -> String {
 
 /// Takes candor's own words, and finds the hosts; else the exit code of a process that
 /// has nothing more to do, or of ranks that cannot be had.
-pub fn ranked(argv: &[OsString], (tool, wrong): (&str, u8)) -> Result<Ranked, u8> {
-    let complain = |sentence: String| {
-        screen::tell(&format!("{tool}: {sentence}\n"));
-        wrong
-    };
+pub fn ranked(argv: &[OsString], complaints: Complaints<'_>) -> Result<Ranked, u8> {
+    let complain = |sentence: String| complaints.sentence(&sentence);
     let mut argv = argv.to_owned();
     let (ranks, hosts) = taken(&mut argv).map_err(complain)?;
     let is_named = hosts.is_given() && !(hosts.launched && launch::is_launched());
@@ -136,7 +133,7 @@ pub fn ranked(argv: &[OsString], (tool, wrong): (&str, u8)) -> Result<Ranked, u8
         return Ok(Ranked { argv, hosts });
     }
     put(&mut argv, ranks);
-    let Launched { argv, fleet } = launch::led(&argv, &hosts, (tool, wrong))?;
+    let Launched { argv, fleet } = launch::led(&argv, &hosts, complaints)?;
     let hosts = fleet.map(|launch| RankHosts {
         identity: launch.identity.clone(),
         options: launch.options.clone(),

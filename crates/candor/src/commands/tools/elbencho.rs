@@ -159,7 +159,7 @@ fn benchmark(reading: &Reading) -> u8 {
     }
     let lowered = match hosts::fleet(&reading.options.hosts) {
         Ok(None) => plan::lower(reading, &ThisHost::default()),
-        Ok(Some(fleet)) => match hosts::lowered(reading, fleet) {
+        Ok(Some((identity, options))) => match hosts::lowered(reading, &identity, &options) {
             Ok(lowered) => lowered,
             Err(sentence) => return COMPLAINTS.sentence(&sentence),
         },

@@ -130,13 +130,14 @@ fn jobs(ast: &Ast, flags: &Flags, argv: &[OsString]) -> u8 {
         Ok(Err(diagnostics)) => return complaints(flags).diagnostics(&diagnostics, &ast.texts),
         Err(sentence) => return complaints(flags).sentence(&sentence),
     };
-    run(ast, (lowered, clients), flags, argv)
+    run(ast, lowered, clients, flags, argv)
 }
 
 /// Runs jobs that are lowered.
 fn run(
     ast: &Ast,
-    (mut lowered, clients): (Lowered, Option<Clients>),
+    mut lowered: Lowered,
+    clients: Option<Clients>,
     flags: &Flags,
     argv: &[OsString],
 ) -> u8 {
@@ -168,7 +169,7 @@ fn run(
     if flags.instead == Some(Instead::MergeOnly) {
         return 0;
     }
-    run::main(ast, (&lowered, clients), flags, argv)
+    run::main(ast, &lowered, clients, flags, argv)
 }
 
 /// Complaints on stderr.

@@ -70,7 +70,7 @@ fn matrix() -> String {
 
 /// Does what a command line asks for, the program's name first, and gives the exit code.
 fn main(argv: &[OsString]) -> u8 {
-    let Ranked { argv, hosts } = match ranks::ranked(argv, ("ior", WRONG)) {
+    let Ranked { argv, hosts } = match ranks::ranked(argv, COMPLAINTS) {
         Ok(ranked) => ranked,
         Err(code) => return code,
     };

@@ -186,30 +186,30 @@ fn place(
         out.wrong(&scope, "rhpct", message, "change hitarea= of the sd");
         return;
     }
-    blocks.access = match workload.is_sequential() {
-        true if wrapped.is_some() => {
+    if workload.is_sequential() {
+        if wrapped.is_some() {
             let why = "ranges beyond the end of a lun are for random places";
-            out.refuse(&scope, "range", why);
-            return;
+            return out.refuse(&scope, "range", why);
         }
-        true if has_hits && (wd.streams.is_some() || part.sds.len() > 1) => {
+        if has_hits && (wd.streams.is_some() || part.sds.len() > 1) {
             let why = "hits are one sequential stream of one lun, misses another";
-            out.refuse(&scope, "rhpct", why);
-            return;
+            return out.refuse(&scope, "rhpct", why);
         }
-        true => places::ascending(has_hits.then_some((hits, area)), stride(workload, of_run, out)),
-        false if has_hits => places::with_hits(hits, area, length),
-        false if band.is_some() => places::hot(),
-        false => match (wrapped, values.seek.poisson) {
-            (Some(zones), _) => zones,
-            (None, Some(midpoint)) => {
-                let did = format!("half of the places lie in the first {midpoint} % of the lun");
-                let why = "the others become fewer with their distance";
-                out.note(&scope, "seekpct", &did, why);
-                places::around_start(midpoint)
-            }
-            (None, None) => Access::Random,
-        },
+    }
+    blocks.access = if workload.is_sequential() {
+        places::ascending(has_hits.then_some((hits, area)), stride(workload, of_run, out))
+    } else if has_hits {
+        places::with_hits(hits, area, length)
+    } else if band.is_some() {
+        places::hot()
+    } else if let Some(zones) = wrapped {
+        zones
+    } else if let Some(midpoint) = values.seek.poisson {
+        let did = format!("half of the places lie in the first {midpoint} % of the lun");
+        out.note(&scope, "seekpct", &did, "the others become fewer with their distance");
+        places::around_start(midpoint)
+    } else {
+        Access::Random
     };
     if !workload.is_sequential() && values.seek.random_percent < 100.0 {
         blocks.stay = places::stay(values.seek.random_percent);

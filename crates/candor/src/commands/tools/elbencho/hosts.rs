@@ -100,9 +100,10 @@ fn serve(options: &Options) -> Result<(), String> {
 /// A benchmark on several hosts: its paths are theirs.
 pub fn lowered(
     reading: &Reading,
-    (identity, options): (Identity, FleetOptions),
+    identity: &Identity,
+    options: &FleetOptions,
 ) -> Result<Result<Lowered, Vec<Diagnostic>>, String> {
-    let there = ThisHost::with_paths_of(Hosts::join(&identity, &options)?);
+    let there = ThisHost::with_paths_of(Hosts::join(identity, options)?);
     let lowered = plan::lower(reading, &there);
     there.looked().map(|()| lowered)
 }

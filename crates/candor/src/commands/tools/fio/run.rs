@@ -28,7 +28,8 @@ const STATUS_FILE: &str = "fio-dump-status";
 /// Runs the jobs, and gives the exit code.
 pub fn main(
     ast: &Ast,
-    (lowered, clients): (&Lowered, Option<Clients>),
+    lowered: &Lowered,
+    clients: Option<Clients>,
     flags: &Flags,
     argv: &[OsString],
 ) -> u8 {

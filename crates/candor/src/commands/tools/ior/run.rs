@@ -126,7 +126,7 @@ impl Session for Tests<'_> {
         let code = COMPLAINTS.exit_code_of(report, &failures);
         failures.extend(wrong_data(report));
         Finish {
-            results: self.results(report, (&verdict, verdict_in)),
+            results: self.results(report, &verdict, verdict_in),
             verdict,
             failures: COMPLAINTS.lines(failures),
             files: self.failed.clone(),
@@ -147,7 +147,7 @@ impl Session for Tests<'_> {
 }
 
 impl Tests<'_> {
-    fn results(&mut self, report: &Report, (verdict, verdict_in): (&str, VerdictIn)) -> String {
+    fn results(&mut self, report: &Report, verdict: &str, verdict_in: VerdictIn) -> String {
         let now = Moment::now();
         match self.lowered.setup.output.format {
             Format::Default if verdict_in == VerdictIn::Terminal => {

@@ -233,7 +233,7 @@ impl Run<'_> {
     fn phase_done(&mut self, record: &PhaseRecord, now: &Now) {
         let book = &mut self.written.book;
         if book.corruptions(record, now) > 0 {
-            data_errors(book, (self.reading, &self.shared), record, now);
+            data_errors(book, self.reading, &self.shared, record, now);
         }
         failed(record).for_each(|sentence| book.error(now, &sentence));
         let Some(run) = self.runs.get(self.current) else { return };
@@ -373,7 +373,8 @@ impl Session for Run<'_> {
 /// Does what `data_errors=` asks for once a run has found corruptions.
 fn data_errors(
     book: &mut Book,
-    (reading, shared): (&Reading, &Shared),
+    reading: &Reading,
+    shared: &Shared,
     record: &PhaseRecord,
     now: &Now,
 ) {
