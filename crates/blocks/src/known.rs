@@ -1,26 +1,19 @@
 //! State of files over all phases of a session: verified blocks, and zones.
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use candor_plan::PathText;
-use candor_plan::blocks::{Content, Format, Journal as JournalPlan, Pattern, Verify, Words, Zones};
+use candor_plan::blocks::{Content, Format, Pattern, Verify, Words, Zones};
 
-use crate::data::content::{self, Pool};
-use crate::data::verify::{Map, NOTHING, UNKNOWN};
-use crate::journal::{self, Journal, Refusal, SharedJournal};
 use crate::targets::files::OpenFile;
 use crate::targets::zones;
-
-/// Blocks that did not match, of all jobs of a phase that count them.
-#[derive(Clone, Debug, Default)]
-pub struct Mismatches(pub Arc<AtomicU64>);
+use candor_bytes::content::{self, Pool};
+use candor_bytes::verify::{Map, NOTHING, UNKNOWN};
 
 /// State of files.
 #[derive(Default)]
@@ -30,9 +23,6 @@ pub struct Known {
     zones: HashMap<PathBuf, Arc<zones::Map>>,
     /// Content of files that are laid out, by its seed: making it takes longer than a small file.
     pools: HashMap<u64, Pool>,
-    journals: HashMap<PathBuf, SharedJournal>,
-    /// Seed of headers that no other session knows.
-    seed: OnceCell<u64>,
 }
 
 /// A file, whatever its path.
@@ -186,24 +176,6 @@ impl Known {
     /// not know them any more. A job that verifies nothing has no map.
     pub fn writes(&mut self, path: &Path, bytes: Range<u64>, own: Option<&Arc<Map>>) {
         self.files.entry(FileKey::of(path)).or_default().writes(bytes, own);
-    }
-
-    /// Journal of a directory, opened at its first use.
-    ///
-    /// # Errors
-    /// What keeps it from being opened.
-    pub fn journal(&mut self, plan: &JournalPlan, seed: u64) -> Result<SharedJournal, Refusal> {
-        if let Some(open) = self.journals.get(&plan.directory) {
-            return Ok(open.clone());
-        }
-        let journal = Arc::new(Mutex::new(Journal::open(plan, seed)?));
-        self.journals.insert(plan.directory.clone(), journal.clone());
-        Ok(journal)
-    }
-
-    /// Seed of headers that no other session has.
-    pub fn seed(&self) -> u64 {
-        *self.seed.get_or_init(journal::random)
     }
 
     /// Random bytes of a seed.

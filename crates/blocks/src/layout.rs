@@ -11,9 +11,9 @@ use candor_plan::Layout;
 use candor_plan::blocks::{Content as ContentPlan, Fill, Format, Verify};
 use rustix::fs::{FallocateFlags, SeekFrom};
 
-use crate::data::content::{Content, Origin, Pool};
-use crate::data::verify::{self, Expected};
 use crate::known::Known;
+use candor_bytes::content::{Content, Origin, Pool};
+use candor_bytes::verify::{self, Expected};
 use candor_engine::EngineError;
 
 /// Bytes per write, rounded to a multiple of the interval of headers.

@@ -8,8 +8,7 @@
 //! | --- | --- |
 //! | [`stream`] | file, offset, length and direction of the next operation |
 //! | `sources` | wrappers around the stream: verification, zones, syncs, opening |
-//! | [`data`] | contents of writes, and their verification |
-//! | [`journal`] | keys of written blocks, which outlive a crash |
+//! | `verifier` | checks of what operations read; content and headers are in the crate `bytes` |
 //! | [`targets`], [`layout`] | files, devices, zones; files written before a phase |
 //! | [`engines`] | one file per way to issue I/O |
 //! | `ready` | a prepared job, and the chain of sources of each worker |
@@ -22,9 +21,7 @@
 //! work.blocks = { access = "random", size = "4k", direct = true, engine = "io_uring", depth = 32 }
 //! ```
 
-pub mod data;
 pub mod engines;
-pub mod journal;
 mod known;
 pub mod layout;
 mod ready;
@@ -32,6 +29,7 @@ mod slot;
 mod sources;
 pub mod stream;
 pub mod targets;
+mod verifier;
 
-pub use known::{Known, Mismatches};
+pub use known::Known;
 pub use ready::BlocksFamily;

@@ -36,9 +36,6 @@ use candor_plan::{Bytes, Job, LogPlan, Measure, Nanos, PathText, Stop};
 use candor_record::{EngineUsed, Measurement};
 
 use self::chain::Feed;
-use crate::data::content::{self, Pool};
-use crate::data::verifier::last_numbers::LastNumbers;
-use crate::data::verify::Map;
 use crate::engines::Context;
 use crate::engines::{
     fallocate::Fallocate,
@@ -54,13 +51,11 @@ use crate::engines::{
     splice::Splice,
     sync::Sync as Seeking,
     threads::Threads,
-    uring,
-    uring::Uring,
+    uring::{self, Uring},
     uring_cmd::UringCmd,
     vsync::Vsync,
 };
-use crate::journal::JournalUse;
-use crate::known::{Known, Mismatches};
+use crate::known::Known;
 use crate::sources::commits::counts_commits;
 use crate::sources::opened::StageGates;
 use crate::sources::per_target::Targets;
@@ -68,11 +63,15 @@ use crate::sources::prioritised;
 use crate::stream::offsets::{Offsets, Shapes, fixed_size};
 use crate::stream::precondition::Precondition;
 use crate::stream::region::{Extent, Region, Span};
-use crate::stream::trace;
-use crate::stream::{self, Budget, Stream};
+use crate::stream::{self, Budget, Stream, trace};
 use crate::targets::files::{Files, OpenFile};
 use crate::targets::passthrough;
 use crate::targets::zones::{self, ZoneCursor};
+use crate::verifier::last_numbers::LastNumbers;
+use candor_bytes::content::{self, Pool};
+use candor_bytes::journal::JournalUse;
+use candor_bytes::session::{Mismatches, SharedBytes};
+use candor_bytes::verify::Map;
 
 /// Separates the order within segments from other choices of a plan's seed.
 const SEGMENTS: u64 = 0x7365_676d_656e_7473;
@@ -148,7 +147,8 @@ impl ReadyBlocks {
         let zones = blocks.zones.iter();
         let zones = zones.flat_map(|plan| files.all().iter().map(move |file| (file, plan)));
         let zones = zones.map(|(file, plan)| known.zones(file, plan)).collect::<Result<_, _>>();
-        let journal = verified::journal(&mut blocks, known, plan.seed);
+        let shared = context.session.of::<SharedBytes>();
+        let journal = verified::journal(&mut blocks, shared, plan.seed);
         let Mismatches(mismatches) = context.phase.of::<Mismatches>().clone();
         let zones = zones.map_err(|(message, remedy)| context.unfit(message, remedy))?;
         let journal = journal.map_err(|(message, remedy)| context.unfit(message, remedy))?;

@@ -166,6 +166,12 @@ impl Outcome {
         if returned >= 0 { Outcome::Done(returned as u64) } else { Outcome::last_error() }
     }
 
+    /// Outcome of a C library call that moves all `length` bytes and returns 0, or none.
+    #[inline(always)]
+    pub fn of_whole_call(returned: libc::c_int, length: u64) -> Outcome {
+        if returned == 0 { Outcome::Done(length) } else { Outcome::last_error() }
+    }
+
     /// Failure with the error number of the last call.
     #[cold]
     pub fn last_error() -> Outcome {

@@ -2,7 +2,7 @@
 
 use std::os::fd::AsRawFd;
 
-use candor_blocks::engines::libaio::Aio;
+use candor_bytes::aio::Aio;
 use candor_engine::EngineError;
 use candor_engine::clock::Ticks;
 use candor_engine::issue::{Call, Io};

@@ -7,9 +7,9 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-use candor_blocks::engines::mmap::Mapped;
-use candor_blocks::engines::posix_lock::{self, Holding, Span};
-use candor_blocks::targets::files::advise;
+use candor_bytes::advice::advise;
+use candor_bytes::mapped::Mapped;
+use candor_bytes::posix_lock::{self, Holding, Span};
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
 use candor_plan::blocks::{Advice, Lock, MapAdvice, OpenSync};

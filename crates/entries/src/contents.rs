@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use candor_blocks::data::content::Content;
-use candor_blocks::data::verify::fio_header::{self, Stamp};
-use candor_blocks::data::verify::last_uses::unix_ms;
-use candor_blocks::data::verify::{Expected, Form, Left, UNKNOWN, Wrong, check_pending};
-use candor_blocks::data::words::WordMaker;
+use candor_bytes::content::Content;
+use candor_bytes::verify::fio_header::{self, Stamp};
+use candor_bytes::verify::last_uses::unix_ms;
+use candor_bytes::verify::{Expected, Form, Left, UNKNOWN, Wrong, check_pending};
+use candor_bytes::words::WordMaker;
 use candor_engine::operation::Slot;
 use candor_engine::random::mix;
 use candor_plan::Bytes;

@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use candor_blocks::data::verify::map::is_written;
-use candor_blocks::data::verify::{BAD, Left, Map, NOTHING};
-use candor_blocks::journal::SharedJournal;
+use candor_bytes::journal::SharedJournal;
+use candor_bytes::verify::map::is_written;
+use candor_bytes::verify::{BAD, Left, Map, NOTHING};
 use candor_plan::Tree;
 use candor_plan::units::SizeSpec;
 use candor_record::LastUse;

@@ -7,10 +7,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use candor_blocks::data::verify::{Left, NOTHING};
-use candor_blocks::journal::format::Kind;
-use candor_blocks::journal::log::WorkerLog;
-use candor_blocks::journal::{JournalUse, Refusal, SharedJournal, lock};
+use candor_bytes::journal::format::Kind;
+use candor_bytes::journal::log::WorkerLog;
+use candor_bytes::journal::{JournalUse, Refusal, SharedJournal, lock};
+use candor_bytes::verify::{Left, NOTHING};
 use candor_engine::EngineError;
 use candor_engine::clock::Ticks;
 use candor_engine::random::mix;

@@ -49,9 +49,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use candor_blocks::data::content::{Content, Origin, Pool, pool};
-use candor_blocks::journal::lock;
-use candor_blocks::{Known, Mismatches};
+use candor_bytes::content::{Content, Origin, Pool, pool};
+use candor_bytes::journal::lock;
+use candor_bytes::session::{Mismatches, SharedBytes};
 use candor_engine::counters::Recorded;
 use candor_engine::family::{Family, JobContext, JobWork, Seat};
 use candor_engine::gates::flow::{Flows, JobFlow};
@@ -234,7 +234,7 @@ impl Verification {
             return Err(context.unfit(message, "use generations of one interval for all of them"));
         }
         let mut found = Verification::default();
-        let mut seed = context.session.of::<Known>().seed();
+        let mut seed = context.session.of::<SharedBytes>().seed();
         let (journal, journal_to) = match tracks {
             Some(verify) => (verify.journal.as_ref(), verify.journal_to.as_ref()),
             None => (None, None),
@@ -251,7 +251,7 @@ impl Verification {
                     generations.keep_uses();
                 }
             }
-            let known = context.session.of::<Known>();
+            let known = context.session.of::<SharedBytes>();
             let opened = match journal {
                 Some(journal) => known.journal(journal, context.plan.seed).map(Some),
                 // Other jobs keep the journal of the tree that this one changes.

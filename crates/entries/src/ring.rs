@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 
-use candor_blocks::engines::uring::ring::Ring;
+use candor_bytes::ring::Ring;
 use candor_engine::EngineError;
 use candor_engine::clock::Ticks;
 use candor_engine::issue::{Call, Io};

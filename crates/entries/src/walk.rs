@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use candor_blocks::data::verify::Left;
+use candor_bytes::verify::Left;
 use candor_engine::clock::Ticks;
 use candor_engine::operation::{Op, Outcome, Slot};
 use candor_engine::source::{Bare, Next, Source, Spans, Turn, Wait};

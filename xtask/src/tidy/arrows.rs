@@ -15,7 +15,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("record", 1),
     ("engine", 2),
     ("chart", 2),
-    ("blocks", 3),
+    ("bytes", 3),
     ("memory", 3),
     ("compute", 3),
     ("compare", 3),
@@ -24,7 +24,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("judge", 3),
     ("front", 3),
     ("show", 3),
-    // Bytes within files are those of blocks.
+    ("blocks", 4),
     ("entries", 4),
     ("ior-family", 4),
     ("history", 4),

@@ -4,8 +4,14 @@ use super::leftovers::has_word;
 use super::{Breach, Source};
 
 /// Folders in which it is at home.
-const HOMES: &[&str] =
-    &["crates/engine/", "crates/blocks/", "crates/entries/", "crates/memory/", "crates/observe/"];
+const HOMES: &[&str] = &[
+    "crates/engine/",
+    "crates/bytes/",
+    "crates/blocks/",
+    "crates/entries/",
+    "crates/memory/",
+    "crates/observe/",
+];
 
 /// (file or folder, reason)
 const LISTED: &[(&str, &str)] = &[

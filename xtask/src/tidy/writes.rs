@@ -20,7 +20,7 @@ const LISTED: &[(&str, &str)] = &[
     ("crates/files/", "the writer"),
     ("crates/blocks/src/targets/", "targets, behind consent"),
     ("crates/blocks/src/layout.rs", "targets, behind consent"),
-    ("crates/blocks/src/journal/mod.rs", "keys of a journal, by a name of its own"),
+    ("crates/bytes/src/journal/mod.rs", "keys of a journal, by a name of its own"),
     ("crates/entries/src/", "targets, behind consent"),
     ("crates/run/src/leftovers.rs", "marks of a run, new files"),
     ("crates/run/src/schedulers.rs", "the scheduler of a device in sysfs"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use candor_plan::work::BlocksOp;
 
-use super::{Context, all_or_error, blocking_call};
+use super::{Context, blocking_call};
 use crate::slot::BlocksSlot;
 use crate::targets::files::Files;
 use candor_engine::issue::Call;
@@ -33,9 +33,9 @@ impl Call for Fallocate {
         };
         let fd = self.files.get(slot.handle).raw();
         // SAFETY: a plain system call on an open descriptor.
-        all_or_error(
+        Outcome::of_whole_call(
             unsafe { libc::fallocate(fd, mode, slot.offset as i64, slot.length as i64) },
-            slot,
+            slot.length,
         )
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use candor_plan::work::BlocksOp;
 
-use super::{Context, all_or_error, blocking_call};
+use super::{Context, blocking_call};
 use crate::slot::BlocksSlot;
 use crate::targets::files::Files;
 use candor_engine::issue::Call;
@@ -28,9 +28,9 @@ impl Call for Ftruncate {
             return blocking_call(&self.files, slot);
         }
         // SAFETY: a plain system call on an open descriptor.
-        all_or_error(
+        Outcome::of_whole_call(
             unsafe { libc::ftruncate(self.files.get(slot.handle).raw(), slot.offset as i64) },
-            slot,
+            slot.length,
         )
     }
 }

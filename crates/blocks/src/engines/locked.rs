@@ -10,9 +10,9 @@ use candor_engine::operation::{Outcome, Slot};
 use candor_plan::blocks::Lock;
 use candor_plan::work::BlocksOp;
 
-use super::posix_lock::{self, Holding, Span};
 use crate::slot::BlocksSlot;
 use crate::targets::files::{Files, OpenFile};
+use candor_bytes::posix_lock::{self, Holding, Span};
 
 /// Lock of a file.
 type FileLock = Arc<RwLock<()>>;

@@ -29,7 +29,6 @@ pub mod locked;
 pub mod mmap;
 pub mod null;
 pub mod page_fault;
-pub mod posix_lock;
 pub mod psync;
 pub mod pvsync;
 pub mod sg;
@@ -58,7 +57,7 @@ use crate::targets::zones::backend;
 pub fn best_of_many() -> Engine {
     if uring::is_available() {
         Engine::IO_URING
-    } else if libaio::is_available() {
+    } else if candor_bytes::aio::is_available() {
         Engine::LIBAIO
     } else {
         Engine::Threads
@@ -157,7 +156,7 @@ fn discard_clean(fd: RawFd, slot: &Slot) -> Outcome {
     const BLKDISCARD: libc::Ioctl = 0x1277;
     let range = [slot.offset, slot.length];
     // SAFETY: the ioctl reads two 64-bit numbers, which outlive the call.
-    all_or_error(unsafe { libc::ioctl(fd, BLKDISCARD, range.as_ptr()) }, slot)
+    Outcome::of_whole_call(unsafe { libc::ioctl(fd, BLKDISCARD, range.as_ptr()) }, slot.length)
 }
 
 fn write_back(fd: RawFd, slot: &Slot) -> Outcome {
@@ -175,17 +174,15 @@ fn sync_range(fd: RawFd, slot: &Slot) -> Outcome {
     }
     let (offset, length) = (slot.offset as i64, slot.length as i64);
     // SAFETY: a plain system call on an open descriptor.
-    all_or_error(unsafe { libc::sync_file_range(fd, offset, length, slot.tag) }, slot)
+    Outcome::of_whole_call(
+        unsafe { libc::sync_file_range(fd, offset, length, slot.tag) },
+        slot.length,
+    )
 }
 
 fn punch_hole(fd: RawFd, slot: &Slot) -> Outcome {
     let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
     // SAFETY: a plain system call on an open descriptor.
     let punched = unsafe { libc::fallocate(fd, mode, slot.offset as i64, slot.length as i64) };
-    all_or_error(punched, slot)
-}
-
-/// Outcome of a call that does all or nothing: 0 or -1.
-pub(crate) fn all_or_error(returned: libc::c_int, slot: &Slot) -> Outcome {
-    if returned == 0 { Outcome::Done(slot.length) } else { Outcome::last_error() }
+    Outcome::of_whole_call(punched, slot.length)
 }

@@ -2,7 +2,6 @@
 //! waiter, registered files and buffers, and one system call that both submits and waits.
 
 mod entry;
-pub mod ring;
 
 use super::{Context, Flushes, blocking_call};
 use candor_engine::clock::Ticks;
@@ -14,9 +13,9 @@ use io_uring::{IoUring, cqueue, squeue, types};
 
 use crate::slot::BlocksSlot;
 use crate::targets::files::{Files, OpenFile};
+use candor_bytes::ring::Ring;
 use candor_engine::EngineError;
 use entry::{SqeBuilder, SqeOptions, discard};
-use ring::Ring;
 
 /// Engine of io_uring.
 pub struct Uring {
@@ -89,7 +88,8 @@ impl Uring {
         let own = own.into_iter().filter(|(on, _)| *on).map(|(_, name)| name);
         ring.features.extend(own.chain(flushes.feature()).map(str::to_owned));
         ring.features.extend(sqe_options.iter().flat_map(|options| options.features()));
-        ring.register(context, &options.ring(), options.vectored)?;
+        let descriptors = (!context.opens).then(|| context.files.raw());
+        ring.register(descriptors.as_deref(), context.buffers, &options.ring(), options.vectored)?;
         Ok(Uring {
             sqe_builder: SqeBuilder {
                 files: context.files.clone(),

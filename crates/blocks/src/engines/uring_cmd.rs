@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use candor_bytes::ring::Ring;
 use candor_engine::EngineError;
 use candor_engine::clock::Ticks;
 use candor_engine::issue::Io;
@@ -13,7 +14,7 @@ use io_uring::squeue::Entry128;
 use io_uring::{cqueue, opcode, squeue, types};
 
 use super::Context;
-use super::uring::ring::Ring;
+
 use crate::slot::BlocksSlot;
 use crate::targets::files::Files;
 use crate::targets::passthrough::{Device, nvme};
@@ -47,7 +48,8 @@ impl UringCmd {
     /// The kernel's, with the likely cause; before Linux 5.19 there are no such rings.
     pub fn new(context: &Context<'_>, options: Options) -> Result<UringCmd, EngineError> {
         let mut ring = Ring::new(context.depth, context.split(), &options.ring())?;
-        ring.register(context, &options.ring(), false)?;
+        let descriptors = (!context.opens).then(|| context.files.raw());
+        ring.register(descriptors.as_deref(), context.buffers, &options.ring(), false)?;
         let own = [
             (options.fua_reads, "fua-reads"),
             (options.fua_writes, "fua-writes"),

@@ -5,9 +5,9 @@ use candor_engine::host::memory::{Mapping, PAGE_BYTES, Pages};
 use candor_plan::blocks::{Buffers, Fill};
 
 use super::{ReadyBlocks, reads_back, touch};
-use crate::data::content::{self, Content, Origin};
-use crate::data::words::WordMaker;
 use crate::stream::offsets::fixed_size;
+use candor_bytes::content::{self, Content, Origin};
+use candor_bytes::words::WordMaker;
 
 impl ReadyBlocks {
     /// Place of the metadata of blocks in each buffer: behind the longest operation.

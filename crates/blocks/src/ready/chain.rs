@@ -14,7 +14,6 @@ use candor_engine::random::{Random, mix};
 use candor_engine::source::Source;
 
 use super::{ReadyBlocks, has_flushes, trims_written, usual_priority};
-use crate::data::content::Content;
 use crate::sources::filled::Filled;
 use crate::sources::opened::Opened;
 use crate::sources::ordered::{FlushOrdered, TrimsLast};
@@ -30,6 +29,7 @@ use crate::sources::verified::{SharedVerifier, Verified};
 use crate::sources::work::Work;
 use crate::sources::zoned::Zoned;
 use crate::stream::Stream;
+use candor_bytes::content::Content;
 
 /// Operations of a worker: the bare work, or a chain of sources around it.
 pub(super) enum Feed {

@@ -14,16 +14,17 @@ use candor_plan::units::Direction;
 use candor_plan::{Bytes, Job};
 
 use super::{ReadyBlocks, gcd};
-use crate::data::verifier::last_numbers::LastNumbers;
-use crate::data::verifier::{SharedBlocks, Verifier};
-use crate::data::verify::Map;
-use crate::journal::{self, JournalUse, Refusal, SharedJournal};
 use crate::known::{Known, Scheme};
 use crate::slot::BlocksSlot;
 use crate::sources::verified::Logged;
 use crate::stream::Budget;
 use crate::stream::region::Region;
 use crate::targets::files::{Files, OpenFile};
+use crate::verifier::last_numbers::LastNumbers;
+use crate::verifier::{SharedBlocks, Verifier};
+use candor_bytes::journal::{self, JournalUse, Refusal, SharedJournal};
+use candor_bytes::session::SharedBytes;
+use candor_bytes::verify::Map;
 
 /// Least distance of offsets that are kept apart: below a sector the map costs too much memory.
 const STEP_MIN: u64 = 512;
@@ -49,17 +50,17 @@ pub(super) type DryRuns = HashSet<usize>;
 /// What keeps it from being opened.
 pub(super) fn journal(
     blocks: &mut Blocks,
-    known: &mut Known,
+    shared: &mut SharedBytes,
     plan_seed: u64,
 ) -> Result<Option<SharedJournal>, Refusal> {
     let Some(verify) = &mut blocks.verify else { return Ok(None) };
     let given = verify.seed.unwrap_or(plan_seed);
     let Some(plan) = &verify.journal else {
         let is_own = verify.seed.is_none() && verify.known_only();
-        verify.seed = Some(if is_own { known.seed() } else { given });
+        verify.seed = Some(if is_own { shared.seed() } else { given });
         return Ok(None);
     };
-    let journal = known.journal(plan, given)?;
+    let journal = shared.journal(plan, given)?;
     verify.seed = Some(journal::lock(&journal).seed());
     Ok(Some(journal))
 }

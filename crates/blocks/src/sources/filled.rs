@@ -5,8 +5,8 @@ use candor_engine::source::{Next, Source, Turn};
 use candor_engine::worker_end::WorkerEnd;
 use candor_plan::work::BlocksOp;
 
-use crate::data::content::Content;
 use crate::slot::BlocksSlot;
+use candor_bytes::content::Content;
 
 /// A source that fills its writes.
 pub struct Filled<S> {

@@ -4,8 +4,8 @@ use candor_plan::blocks::TrimWritten as Plan;
 use candor_plan::work::BlocksOp;
 
 use super::replay::Replay;
-use crate::data::verifier::Verifier;
 use crate::slot::BlocksSlot;
+use crate::verifier::Verifier;
 use candor_engine::operation::Slot;
 use candor_engine::random::Random;
 

@@ -12,13 +12,13 @@ use candor_engine::worker_end::WorkerEnd;
 use candor_plan::work::BlocksOp;
 use candor_record::{Ended, JournalStats};
 
-use crate::data::content::Content;
-use crate::data::verifier::{Begun, Verifier};
-use crate::data::verify::NOTHING;
-use crate::journal::format::Kind;
-use crate::journal::log::WorkerLog;
 use crate::slot::{BlocksSlot, READ_BACK};
 use crate::targets::files::Files;
+use crate::verifier::{Begun, Verifier};
+use candor_bytes::content::Content;
+use candor_bytes::journal::format::Kind;
+use candor_bytes::journal::log::WorkerLog;
+use candor_bytes::verify::NOTHING;
 
 /// Most operations that are drawn and left out in one turn of the loop.
 const DRAWS_MAX: usize = 1 << 16;

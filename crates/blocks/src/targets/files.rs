@@ -2,11 +2,12 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind::NotFound;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
+use candor_bytes::advice::advise;
 use candor_engine::names::{Named, named};
 use candor_plan::blocks::{Access, Advice, Blocks, Engine, OpenSync, Pieces, Share, WriteLife};
 use candor_plan::{Bytes, Create, Job, Layout, PathText, Plan, Stop, Target, TargetKind};
@@ -506,21 +507,6 @@ fn hint_life(file: &File, life: WriteLife) -> std::io::Result<()> {
     match unsafe { libc::fcntl(file.as_raw_fd(), F_SET_RW_HINT, &raw const hint) } {
         0 => Ok(()),
         _ => Err(std::io::Error::last_os_error()),
-    }
-}
-
-/// Gives the kernel pieces of advice about a file, in turn.
-pub fn advise(file: impl AsFd, advice: &[Advice]) {
-    for piece in advice {
-        let piece = match piece {
-            Advice::Sequential => Fadvise::Sequential,
-            Advice::Random => Fadvise::Random,
-            Advice::Noreuse => Fadvise::NoReuse,
-            Advice::Willneed => Fadvise::WillNeed,
-            Advice::Dontneed => Fadvise::DontNeed,
-        };
-        // Advice is a hint: a filesystem that ignores it stays correct.
-        let _ = rustix::fs::fadvise(&file, 0, None, piece);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use candor_blocks::data::verify::checksums::{SUM_BYTES_MAX, Summer};
+use candor_bytes::verify::checksums::{SUM_BYTES_MAX, Summer};
 use candor_plan::blocks::Sum;
 
 /// As much is summed at once.

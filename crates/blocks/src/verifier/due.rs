@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::data::verify::Map;
+use candor_bytes::verify::Map;
 use candor_engine::operation::Slot;
 
 const BITS: usize = u64::BITS as usize;
@@ -45,7 +45,7 @@ impl Due {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::verify::UNKNOWN;
+    use candor_bytes::verify::UNKNOWN;
     use candor_engine::operation::Buffer;
 
     #[test]

@@ -7,9 +7,9 @@ use candor_plan::{Bytes, PathText, path_of};
 use candor_record::{Mismatch, MismatchKind, SeenBy};
 
 use super::{Verifier, dump};
-use crate::data::verify::Wrong;
 use crate::slot::BlocksSlot;
 use crate::targets::files::Files;
+use candor_bytes::verify::Wrong;
 
 impl Verifier {
     /// Reports a block that does not match; false if that is to end the job.

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use candor_plan::PathText;
 use candor_plan::blocks::{Content as ContentPlan, Fill};
 
-use crate::data::content::{Content, Origin, pool};
-use crate::data::verify::Form;
-use crate::data::verify::fio_header::FioHeader;
+use candor_bytes::content::{Content, Origin, pool};
+use candor_bytes::verify::Form;
+use candor_bytes::verify::fio_header::FioHeader;
 
 /// Writes the received bytes and, where they are known, the expected ones. Returns a phrase that
 /// names the files. A block with a bad header has no `expected` at all, and a dump of another kind.

@@ -33,7 +33,7 @@ use rustix::fs::FlockOperation;
 use self::format::{FileHead, Head, PendingWrite};
 use self::log::WorkerLog;
 use self::replay::{BlockKeys, State};
-use crate::data::verify::Map;
+use crate::verify::Map;
 
 const KEYS: &str = "keys";
 const KEYS_NEW: &str = "keys.new";

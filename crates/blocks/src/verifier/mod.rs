@@ -14,21 +14,21 @@ use candor_plan::blocks::{Content as ContentPlan, Format, UnknownBlocks, Verify 
 use candor_plan::work::BlocksOp;
 use candor_record::{LastUse, VerifyStats};
 
-use crate::data::content::Content;
 use crate::slot::BlocksSlot;
 use crate::targets::files::Files;
+use candor_bytes::content::Content;
 use candor_engine::clock::{Clock, Ticks};
 use candor_engine::operation::{Outcome, Slot};
 
 use self::due::Due;
 use self::last_numbers::LastNumbers;
 use self::trail::Trail;
-use crate::data::verify::fio_header::{self, Stamp};
-use crate::data::verify::last_uses::unix_ms;
-use crate::data::verify::{
+use candor_bytes::verify::fio_header::{self, Stamp};
+use candor_bytes::verify::last_uses::unix_ms;
+use candor_bytes::verify::{
     BAD, Expected, Form, Left, Map, NOTHING, UNKNOWN, Wrong, ZEROS, check_pending, check_zeros,
 };
-use crate::data::words::WordMaker;
+use candor_bytes::words::WordMaker;
 
 /// Tag of the read before a write, whose claim it holds; states of reads have no such bit.
 const BEFORE_WRITE: u32 = 1 << 31;

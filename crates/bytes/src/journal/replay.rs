@@ -9,7 +9,7 @@ use candor_plan::PathText;
 
 use super::format::{self, FileHead, Head, Kind, Record};
 use super::{KEYS, LOG, Refusal};
-use crate::data::verify::{Map, NOTHING};
+use crate::verify::{Map, NOTHING};
 
 /// Bit of a stored entry whose write may not have happened.
 const PENDING: u32 = 1 << 31;

@@ -28,7 +28,7 @@ pub fn flipped_bit(difference: u32, bytes: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::verify::checksums::crc32c;
+    use crate::verify::checksums::crc32c;
 
     #[test]
     fn every_single_bit_is_found_and_no_pair() {

@@ -1,13 +1,13 @@
 //! A ring of io_uring: set-up, registration, submitting and waiting, whatever its entries are.
 
 use std::io;
+use std::os::fd::RawFd;
 
 use candor_engine::EngineError;
 use candor_engine::clock::{Clock, Ticks};
+use candor_engine::host::memory::Mapping;
 use candor_plan::blocks::RingOptions as Options;
 use io_uring::{IoUring, cqueue, squeue, types};
-
-use crate::engines::Context;
 
 /// Time that the kernel's submission thread spins before it sleeps.
 const SQPOLL_IDLE_MS: u32 = 2000;
@@ -107,28 +107,30 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         Ok(Ring { inner, clock, fixed_files: false, fixed_buffers: false, features })
     }
 
-    /// Registers files, buffers and the ring itself, as far as plan and kernel allow. Operations
-    /// on vectors (`vectored`) cannot use registered buffers.
+    /// Registers open files, buffers and the ring itself, as far as plan and kernel allow.
+    /// Operations on vectors (`vectored`) cannot use registered buffers.
     ///
     /// # Errors
     /// The kernel's, where the plan requires it.
     pub fn register(
         &mut self,
-        context: &Context<'_>,
+        descriptors: Option<&[RawFd]>,
+        buffers: &Mapping,
         options: &Options,
         vectored: bool,
     ) -> Result<(), EngineError> {
         let submitter = self.inner.submitter();
-        let register = || submitter.register_files(&context.files.raw());
-        // Only files that are open can be registered.
-        if !context.opens && registers(options.fixed_files, "files", register)? {
-            self.fixed_files = true;
-            self.features.push("fixed-files".into());
+        if let Some(descriptors) = descriptors {
+            let register = || submitter.register_files(descriptors);
+            if registers(options.fixed_files, "files", register)? {
+                self.fixed_files = true;
+                self.features.push("fixed-files".into());
+            }
         }
-        let bytes = context.buffers.len();
+        let bytes = buffers.len();
         let fits = bytes <= FIXED_BUFFER_BYTES_MAX && !vectored;
         if fits || options.fixed_buffers == Some(true) {
-            let vector = libc::iovec { iov_base: context.buffers.as_ptr().cast(), iov_len: bytes };
+            let vector = libc::iovec { iov_base: buffers.as_ptr().cast(), iov_len: bytes };
             // SAFETY: the buffers outlive the ring: the worker drops its engine first.
             let register = || unsafe { submitter.register_buffers(&[vector]) };
             if registers(options.fixed_buffers, "buffers", register)? {

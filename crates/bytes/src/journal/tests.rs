@@ -9,7 +9,7 @@ use super::format::{
     read_log, write_keys,
 };
 use super::*;
-use crate::data::verify::{Left, NOTHING, map};
+use crate::verify::{Left, NOTHING, map};
 
 fn plan(directory: &Path, recover: bool) -> Plan {
     Plan { directory: directory.into(), recover, ..Plan::default() }

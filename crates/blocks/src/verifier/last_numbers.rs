@@ -2,7 +2,7 @@
 
 use candor_engine::operation::Slot;
 
-use crate::data::verify::Map;
+use candor_bytes::verify::Map;
 
 /// The last write of a worker to a block, as far as it is known.
 #[derive(Clone, Copy, Default)]
@@ -51,7 +51,7 @@ mod tests {
     use candor_engine::operation::Buffer;
 
     use super::*;
-    use crate::data::verify::UNKNOWN;
+    use candor_bytes::verify::UNKNOWN;
 
     #[test]
     fn the_last_number_is_known_where_no_other_worker_wrote() {
