@@ -76,6 +76,7 @@ impl Examples {
 /// Sources that run the plans of all tools.
 const RUNNERS: &[&str] = &[
     "blocks/src",
+    "bytes/src",
     "candor/src/commands/foreign",
     "engine/src",
     "entries/src",

@@ -117,6 +117,7 @@ fn outcome(row: &'static Row, with: bool) -> Result<Outcome, String> {
 /// Sources that run a plan, and those that write fio's output.
 const READERS: &[&str] = &[
     "blocks/src",
+    "bytes/src",
     "candor/src/commands/tools/fio.rs",
     "candor/src/commands/tools/fio",
     "compute/src",

@@ -115,6 +115,7 @@ fn outcome(words: &[String]) -> Result<Outcome, String> {
 /// Sources that run a plan, and those that act on the other flags.
 const READERS: &[&str] = &[
     "blocks/src",
+    "bytes/src",
     "candor/src/commands.rs",
     "candor/src/commands/run.rs",
     "candor/src/hosts",
