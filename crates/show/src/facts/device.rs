@@ -164,6 +164,9 @@ fn queue(queue: &QueueFacts) -> String {
         value(&queue.device_depth).map(|n| format!("the device accepts {n} at once")),
         value(&queue.scheduler).map(|name| format!("scheduler {name}")),
         sized("read-ahead", &queue.read_ahead_bytes),
+        value(&queue.writeback_latency_ns)
+            .filter(|ns| **ns > 0)
+            .map(|ns| format!("write-back limited to {}", fmt::time(*ns as f64))),
         value(&queue.io_poll).filter(|on| **on).map(|_| "completions can be polled".to_owned()),
     ])
 }

@@ -27,7 +27,7 @@ fn a_directory_on_a_partition() {
                 blocks    logical 512 B, physical 4 KiB
                 requests  at most 1.25 MiB, hardware accepts 32 MiB, 168 segments
                 queue     64 requests, the device accepts 32 at once, scheduler mq-deadline, read-ahead
-                          128 KiB
+                          128 KiB, write-back limited to 75 ms
                 cache     write back, without FUA
                 link      SATA 6.0 Gbps, 600 MB/s at most
                           = 6.0 Gb/s × 8/10 ÷ 8 bits
