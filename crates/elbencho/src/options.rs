@@ -5,8 +5,36 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use read::{HelpPart, Instead, Reading, read};
+pub use read::{Reading, read};
 pub use rows::{Draft, TABLE, help};
+
+/// Part of the help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HelpPart {
+    /// The first one.
+    Overview,
+    /// Large files.
+    Large,
+    /// Many small files.
+    Multi,
+    /// Block devices.
+    BlockDevices,
+    /// Several hosts.
+    Hosts,
+    /// Object stores.
+    S3,
+    /// All options.
+    All,
+}
+
+/// Request for a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instead {
+    /// A part of the help.
+    Help(HelpPart),
+    /// The version.
+    Version,
+}
 
 /// A benchmark as it is asked for.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,5 +1,6 @@
 //! Parts of pages: tables, lists, commands to copy, files to keep.
 
+use candor_record::PhaseRecord;
 use candor_show::{Align, Cell, Table, Tone};
 use crc_fast::CrcAlgorithm;
 
@@ -131,6 +132,14 @@ pub fn base64(bytes: &[u8]) -> String {
         }
     }
     text
+}
+
+/// The name of a result; repeats have their number.
+pub fn phase_name(phase: &PhaseRecord) -> String {
+    match phase.repeat {
+        0 => phase.name.clone(),
+        nth => format!("{} #{}", phase.name, nth + 1),
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 mod charts;
 
-use candor_record::{PhaseRecord, Report, Verdict};
+use candor_record::{Report, Verdict};
 use candor_show::charts::requests as drawn;
 use candor_show::report::parts as shown;
 use candor_show::report::parts::{Folded, ResultRow};
@@ -148,7 +148,7 @@ fn limits(head: &mut Markup, report: &Report) {
     let mut by_limit: Vec<(String, Vec<String>)> = Vec::new();
     for (phase, judged) in report.judged() {
         let Some(limit) = judged.limit() else { continue };
-        let name = phase_name(phase);
+        let name = parts::phase_name(phase);
         match by_limit.iter_mut().find(|(known, _)| *known == limit) {
             Some((_, names)) => names.push(name),
             None => by_limit.push((limit, vec![name])),
@@ -181,14 +181,6 @@ fn limit_list(into: &mut Markup, limits: &[(String, Vec<String>)]) {
             list.element("dd", &[], &names.join("; "));
         }
     });
-}
-
-/// The name of a result; repeats have their number.
-pub fn phase_name(phase: &PhaseRecord) -> String {
-    match phase.repeat {
-        0 => phase.name.clone(),
-        nth => format!("{} #{}", phase.name, nth + 1),
-    }
 }
 
 /// The numbers by which people compare storage; of a single result, its own.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Ceiling, Finding, HostSample, Note, PhaseRecord, Report, Sample, Verdict};
+use crate::{Ceiling, Finding, HostSample, JobSample, Note, PhaseRecord, Report, Verdict};
 
 /// One thing that happened. Screens, streams and logs are its consumers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -110,27 +110,6 @@ pub enum Event {
         /// The user interrupted the run.
         interrupted: bool,
     },
-}
-
-/// One job's part of an interval.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct JobSample {
-    /// Name of the job.
-    pub job: String,
-    /// Counts and percentiles.
-    pub sample: Sample,
-    /// Work of each of its workers meanwhile, by rank; none where that is not known.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub workers: Vec<WorkerSample>,
-}
-
-/// One worker's part of an interval, flushes apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct WorkerSample {
-    /// Operations that completed.
-    pub ops: u64,
-    /// Bytes that they moved.
-    pub bytes: u64,
 }
 
 /// Work before and between phases.

@@ -35,6 +35,7 @@ pub mod histogram;
 mod host_sample;
 mod hosts;
 pub mod io500;
+mod job_sample;
 mod judgement;
 mod latency_counts;
 mod limit;
@@ -60,7 +61,7 @@ pub mod trend;
 
 pub use activity::{Activity, ProcessTraffic, Traffic, Watched};
 pub use cached::{CacheAction, Cached, CachedFile, Mapper};
-pub use event::{Event, JobSample, PrepareStep, WorkerSample};
+pub use event::{Event, PrepareStep};
 pub use expectation::{Expectation, ExpectationResult};
 pub use explanation::{Explanation, Threshold};
 pub use facts::Facts;
@@ -74,6 +75,7 @@ pub use host_sample::{
     CpuShares, DeviceSample, HostSample, HostWork, cpu_busy_between, cpu_busy_of,
 };
 pub use hosts::{HostRow, host_rows};
+pub use job_sample::{JobSample, WorkerSample};
 pub use judgement::*;
 pub use latency_counts::LatencyCounts;
 pub use limit::{Doubled, Limit, LimitClass, MeasuredInstead, round_rate};

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use candor_plan::path_text::text_of;
 
 use super::rows::{Draft, TABLE};
-use super::{Options, rows};
+use super::{Instead, Options, rows};
 use crate::{grammar, paths};
 use candor_front::{
     Assignment, Diagnostic, Environment, Given, Grammar, Item, Scope, Span, Spelling, Table, Takes,
@@ -22,34 +22,6 @@ const GRAMMAR: Grammar = Grammar {
 const LINE_SHOWN_MAX: usize = 60;
 /// Remedy for an unknown name.
 const LIST: &str = "see elbencho --help-all";
-
-/// Part of the help.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HelpPart {
-    /// The first one.
-    Overview,
-    /// Large files.
-    Large,
-    /// Many small files.
-    Multi,
-    /// Block devices.
-    BlockDevices,
-    /// Several hosts.
-    Hosts,
-    /// Object stores.
-    S3,
-    /// All options.
-    All,
-}
-
-/// Request for a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Instead {
-    /// A part of the help.
-    Help(HelpPart),
-    /// The version.
-    Version,
-}
 
 /// A command line as read.
 #[derive(Debug, Default)]

@@ -5,8 +5,7 @@ mod files;
 mod output;
 mod run;
 
-use super::Options;
-use super::read::{HelpPart, Instead};
+use super::{HelpPart, Instead, Options};
 use crate::grammar;
 use candor_front::{Group, Plain, Refused, Row, Set, Table, bare, row};
 

@@ -6,7 +6,7 @@ use candor_record::fmt::column;
 use candor_record::{Ceiling, Limit, LimitClass, PhaseRecord, Report};
 use candor_show::describe;
 
-use crate::report::phase_name;
+use crate::parts::phase_name;
 
 /// A part of the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
