@@ -282,8 +282,7 @@ impl Aio {
             tv_nsec: (ns % 1_000_000_000) as i64,
         });
         let timeout = timeout.as_ref().map_or(ptr::null(), |t| t as *const libc::timespec);
-        // SAFETY: the array has room for as many events as are asked for; the timeout outlives
-        // the call.
+        // SAFETY: the array has room for the requested events; the timeout outlives the call.
         let got = unsafe {
             libc::syscall(
                 libc::SYS_io_getevents,

@@ -129,8 +129,8 @@ impl Mapped {
         let first = slot.offset as usize / PAGE_BYTES * PAGE_BYTES;
         let end = (slot.offset as usize + slot.length as usize).next_multiple_of(PAGE_BYTES);
         let flags = libc::MAP_SHARED | libc::MAP_FIXED;
-        // SAFETY: the pages lie within this mapping, which nobody else uses. If the kernel has no
-        // memory for it, zeros stay in their place, of operations that were reported as failed.
+        // SAFETY: the pages lie within this mapping, which only this value uses. If the kernel has
+        // no memory for them, the zeros stay; their operations were reported as failed.
         unsafe {
             let start = self.start.add(first).cast();
             libc::mmap(start, end - first, self.protection, flags, self.descriptor, first as i64)
@@ -140,7 +140,7 @@ impl Mapped {
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        // SAFETY: start and length are those of the mapping made in `new`.
+        // SAFETY: `new` made the mapping with this start and length.
         unsafe { libc::munmap(self.start.cast(), self.bytes) };
     }
 }

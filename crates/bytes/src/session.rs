@@ -26,7 +26,7 @@ impl SharedBytes {
     /// Journal of a directory, opened at its first use.
     ///
     /// # Errors
-    /// What keeps it from being opened.
+    /// The journal cannot be opened.
     pub fn journal(&mut self, plan: &JournalPlan, seed: u64) -> Result<SharedJournal, Refusal> {
         if let Some(open) = self.journals.get(&plan.directory) {
             return Ok(open.clone());

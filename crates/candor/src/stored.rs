@@ -52,8 +52,8 @@ pub fn results_with_report(file: &str) -> Result<(Results, Option<Report>), Stri
             candor_record::read(&text).map_err(|why| format!("{file} cannot be used: {why}"))?;
         return Ok((Results::from(&report), Some(report)));
     }
-    let beside = candor_readers::log_set(file);
-    let logs = beside.iter().filter(|log| *log == file || path_of(log).is_file());
+    let logs = candor_readers::log_set(file);
+    let logs = logs.iter().filter(|log| *log == file || path_of(log).is_file());
     let logs: Vec<(String, Vec<u8>)> = logs
         .map(|log| Ok((log.clone(), self::text(log, REPORT_BYTES_MAX)?.into_bytes())))
         .collect::<Result<_, String>>()?;

@@ -8,7 +8,7 @@
 //! Report ── output ──> text, JSON or CSV of the tool
 //! ```
 //!
-//! It brings a [`ValueKind`] (the form of its values; [`Plain`] is ready made), a [`Table`] of
+//! A tool brings a [`ValueKind`] (the form of its values; [`Plain`] is ready made), a [`Table`] of
 //! [`Row`]s, and a grammar if the tool has one. Help, support matrix, refusals, defaults, notes
 //! and suggestions come from the table. All mistakes are reported at once, each with file, line
 //! and column:

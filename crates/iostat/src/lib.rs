@@ -1,7 +1,7 @@
 //! sysstat's iostat: its command line, and its text and JSON from the kernel's counters.
 //!
 //! [`options`] reads the command line. A [`Printer`] turns two [`Sample`]s of counters into a
-//! report; the caller reads the counters. Facts of the format are those of sysstat 12.6.
+//! report; the caller reads the counters. The format follows sysstat 12.6.
 //!
 //! ```
 //! let coverage = candor_iostat::options::TABLE.coverage();

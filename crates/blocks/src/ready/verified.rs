@@ -47,7 +47,7 @@ pub(super) type DryRuns = HashSet<usize>;
 /// this session knows which blocks were written, the session has a seed of its own.
 ///
 /// # Errors
-/// What keeps it from being opened.
+/// The journal cannot be opened.
 pub(super) fn journal(
     blocks: &mut Blocks,
     shared: &mut SharedBytes,

@@ -124,7 +124,7 @@ impl FileIdentity {
         // SAFETY: plain numbers. These calls tell what was before, not whether they worked.
         let before = unsafe { libc::syscall(call, id) };
         let identity = FileIdentity { call, before };
-        // SAFETY: as above; an impossible id changes nothing.
+        // SAFETY: the call takes a number; an impossible id changes nothing.
         let current = unsafe { libc::syscall(call, u32::MAX) };
         if current == libc::c_long::from(id) {
             return Ok(identity);

@@ -227,7 +227,7 @@ impl Figures {
     pub fn add_beside(&mut self, other: &Figures) {
         self.add_counts(other);
         self.steady = match (self.steady.take(), &other.steady) {
-            (Some(one), Some(other)) => Some(steady::beside(&one, other)),
+            (Some(one), Some(other)) => Some(steady::added(&one, other)),
             (one, other) => one.or_else(|| other.clone()),
         };
         for op in Direction::ALL {

@@ -13,7 +13,7 @@ struct Traced<'a> {
     phase: &'a str,
     of: &'a Requests,
     issued: Issued,
-    /// Requests of candor, where those of others would change the reported sizes and places.
+    /// Requests of candor only, if other processes' requests would change sizes and positions.
     own: Option<&'a Requests>,
     /// Sizes and places are not ours alone.
     mixed: bool,

@@ -72,8 +72,8 @@ impl Steadiness {
     }
 }
 
-/// Windows of two jobs of a group, which ran side by side, added up: the last with the last.
-pub(in crate::output) fn beside(one: &SteadyState, other: &SteadyState) -> SteadyState {
+/// Sums the windows of two jobs that ran at the same time, last window with last window.
+pub(in crate::output) fn added(one: &SteadyState, other: &SteadyState) -> SteadyState {
     let add = |(a, b): (&SteadyWindow, &SteadyWindow)| {
         let (ops, others) = (a.ops_per_s, b.ops_per_s);
         let latencies = a.latency_mean_ns * ops + b.latency_mean_ns * others;
@@ -171,7 +171,7 @@ mod tests {
     fn windows_of_a_group_are_added_up() {
         let one = recorded(&[(100.0, 1000.0), (200.0, 1000.0), (300.0, 1000.0)]);
         let other = SteadyState { attained: false, ..recorded(&[(20.0, 1.0), (100.0, 5000.0)]) };
-        let both = beside(&one, &other);
+        let both = added(&one, &other);
         let rates: Vec<_> = both.windows.iter().map(|window| window.ops_per_s).collect();
         assert_eq!((rates, both.attained), (vec![220.0, 400.0], false));
         assert_eq!(both.windows[1].latency_mean_ns, 2000.0);

@@ -140,7 +140,7 @@ impl Run<'_> {
         self.aside(result.table() + end)
     }
 
-    /// A remedy in words of this command line; those of plans speak of keys.
+    /// A remedy for this command line; remedies of plans name plan keys.
     fn remedy(&self, problem: &Problem) -> String {
         match problem.rule {
             "held-device" => force::REMEDY.to_owned(),
