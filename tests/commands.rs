@@ -47,10 +47,9 @@ fn the_help_of_each_command_fits_two_screens() {
     let names = rest.lines().take_while(|line| !line.trim().is_empty());
     let names: Vec<&str> = names.filter_map(|line| line.split_whitespace().next()).collect();
     assert!(names.contains(&"run") && names.len() > 20, "{names:?}");
-    let own = |name: &&str| {
+    for name in names.into_iter().filter(|name| {
         !["fio", "elbencho", "ior", "md-workbench", "mdtest", "dd", "help"].contains(name)
-    };
-    for name in names.into_iter().filter(own) {
+    }) {
         let ran = candor(&[name, "--help"]);
         assert_eq!(ran.code, Some(0), "{name}: {}", ran.err);
         assert!(ran.out.lines().count() <= 48, "{name}: {} lines", ran.out.lines().count());
@@ -348,8 +347,7 @@ fn inspect_without_a_path_lists_the_devices_and_reads_from_each() {
     let ran = candor(&["inspect"]);
     assert_eq!((listed.code, ran.code), (Some(0), Some(0)), "{}{}", listed.err, ran.err);
     let row = |page: &str, name: &str| {
-        let of = |line: &&str| line.split_whitespace().next() == Some(name);
-        page.lines().find(of).map(str::to_owned)
+        page.lines().find(|line| line.split_whitespace().next() == Some(name)).map(str::to_owned)
     };
     let shown = row(&ran.out, device.name()).unwrap_or_else(|| panic!("{}", ran.out));
     assert!(shown.contains(" yes "), "the kernel counts loop devices: {shown}");

@@ -184,11 +184,12 @@ fn offsets_in_small_files_need_no_alignment() {
     elbencho.table(&format!("-d -w --opslog {log} {random} d"));
     let offsets = |log: &str| {
         let text = fs::read_to_string(log).expect("a log");
-        let offset = |line: &str| {
-            let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
-            (line["op_name"] == "pwrite").then(|| line["offset"].as_u64().expect("a number"))
-        };
-        text.lines().filter_map(offset).collect::<Vec<u64>>()
+        text.lines()
+            .filter_map(|line| {
+                let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+                (line["op_name"] == "pwrite").then(|| line["offset"].as_u64().expect("a number"))
+            })
+            .collect::<Vec<u64>>()
     };
     let found = offsets(&log);
     assert_eq!(found.len(), 2 * 2 * 16);

@@ -12,8 +12,9 @@ use crate::support::{run, shared_host};
 /// The lines of a log, each of which is JSON.
 fn lines(path: &str) -> Vec<Value> {
     let text = fs::read_to_string(path).expect("a log");
-    let line = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}"));
-    text.lines().map(line).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}")))
+        .collect()
 }
 
 /// Numbers of begins, ends and errors of each operation.

@@ -70,25 +70,25 @@ fn differences_are_explained() {
 /// Lines `what | why`.
 fn listed() -> Vec<(String, String)> {
     let lines = MEANT.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let split = |line: &str| {
-        let (what, why) = line.split_once(" | ").unwrap_or_else(|| panic!("no reason: {line}"));
-        (what.trim().to_owned(), why.trim().to_owned())
-    };
-    lines.map(split).collect()
+    lines
+        .map(|line| {
+            let (what, why) = line.split_once(" | ").unwrap_or_else(|| panic!("no reason: {line}"));
+            (what.trim().to_owned(), why.trim().to_owned())
+        })
+        .collect()
 }
 
 /// Differences that are not listed, and listed ones that are gone, of all cases.
 fn surprises(cases: &[Case], listed: &[(String, String)]) -> Vec<String> {
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let lines = surprises_of(case, listed);
-            found.lock().expect("no thread panicked").extend(lines);
-        }
-    };
     std::thread::scope(|scope| {
         for _ in 0..SIDE_BY_SIDE {
-            scope.spawn(work);
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let lines = surprises_of(case, listed);
+                    found.lock().expect("no thread panicked").extend(lines);
+                }
+            });
         }
     });
     found.into_inner().expect("no thread panicked")

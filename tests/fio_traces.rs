@@ -34,12 +34,13 @@ impl Tool {
 /// Operations of a log of latencies: direction, bytes, offset.
 fn logged(folder: &Path) -> Vec<[u64; 3]> {
     let text = fs::read_to_string(folder.join("ops_lat.1.log")).expect("a log");
-    let line = |line: &str| {
-        let numbers: Vec<u64> =
-            line.split(", ").map(|word| word.parse().expect("a number")).collect();
-        [numbers[2], numbers[3], numbers[4]]
-    };
-    text.lines().map(line).collect()
+    text.lines()
+        .map(|line| {
+            let numbers: Vec<u64> =
+                line.split(", ").map(|word| word.parse().expect("a number")).collect();
+            [numbers[2], numbers[3], numbers[4]]
+        })
+        .collect()
 }
 
 /// One tool records a job, both replay it: what each did.

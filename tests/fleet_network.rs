@@ -95,12 +95,13 @@ struct Services<'a> {
 impl Services<'_> {
     fn start<'a>(network: &'a Network, scratch: &Scratch) -> Services<'a> {
         let token = scratch.file("token", "a token of this test alone\n");
-        let of = |node: usize| {
-            let mut command = network.on_node(node, env!("CARGO_BIN_EXE_candor"));
-            command.args(["elbencho", "--service", "--foreground", "--svcpwfile", &token]);
-            Agent::of(command.arg(scratch.dir()))
-        };
-        let services = (0..RATES_MBIT.len()).map(of).collect();
+        let services = (0..RATES_MBIT.len())
+            .map(|node| {
+                let mut command = network.on_node(node, env!("CARGO_BIN_EXE_candor"));
+                command.args(["elbencho", "--service", "--foreground", "--svcpwfile", &token]);
+                Agent::of(command.arg(scratch.dir()))
+            })
+            .collect();
         Services { network, token, services }
     }
 

@@ -71,10 +71,11 @@ fn trees_of_mdtest_and_md_workbench_are_made_and_removed_on_the_hosts() {
 /// Workers of each host in each phase.
 fn workers(report: &Report) -> Vec<Vec<u64>> {
     let of_host = |host: &serde_json::Value| host["measurements"][0]["workers"].as_u64();
-    let of_phase = |phase: &serde_json::Value| {
-        phase["hosts"].as_array().expect("hosts").iter().filter_map(of_host).collect()
-    };
-    report.list("/phases").iter().map(of_phase).collect()
+    report
+        .list("/phases")
+        .iter()
+        .map(|phase| phase["hosts"].as_array().expect("hosts").iter().filter_map(of_host).collect())
+        .collect()
 }
 
 #[test]

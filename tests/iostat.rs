@@ -59,10 +59,11 @@ impl Pair {
 
 /// Keys and kinds of values, without the values.
 fn shape(value: &Value) -> Value {
-    let pair =
-        |(key, value): (&String, &Value)| Value::from(vec![Value::from(&**key), shape(value)]);
     match value {
-        Value::Object(map) => map.iter().map(pair).collect(),
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| Value::from(vec![Value::from(&**key), shape(value)]))
+            .collect(),
         Value::Array(list) => list.iter().map(shape).collect(),
         Value::Number(number) if number.is_u64() => "whole".into(),
         Value::Number(_) => "number".into(),

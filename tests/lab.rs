@@ -125,8 +125,9 @@ fn has(text: &str, part: &str) {
 /// The traced requests that read a device.
 fn reads<'a>(requests: &'a Value, device: &str) -> &'a Value {
     let all = requests.as_array().unwrap_or_else(|| panic!("no requests in {requests}"));
-    let is = |seen: &&Value| seen["device"] == device && seen["direction"] == "read";
-    all.iter().find(is).unwrap_or_else(|| panic!("no reads of {device} in {requests}"))
+    all.iter()
+        .find(|seen| seen["device"] == device && seen["direction"] == "read")
+        .unwrap_or_else(|| panic!("no reads of {device} in {requests}"))
 }
 
 fn number(value: &Value) -> f64 {

@@ -33,15 +33,16 @@ fn text(bytes: &[u8]) -> String {
 
 /// The processes of a job, one of each rank, all at once.
 fn launched(variables: &[(&str, &str)], words: &[&str]) -> Vec<Output> {
-    let start = |rank: u32| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_candor"));
-        for (name, value) in variables {
-            command.env(name, value.replace("{rank}", &rank.to_string()));
-        }
-        command.args(words).stdin(Stdio::null());
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("candor")
-    };
-    let all: Vec<_> = (0..4).map(start).collect();
+    let all: Vec<_> = (0..4)
+        .map(|rank| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_candor"));
+            for (name, value) in variables {
+                command.env(name, value.replace("{rank}", &rank.to_string()));
+            }
+            command.args(words).stdin(Stdio::null());
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("candor")
+        })
+        .collect();
     all.into_iter().map(|process| process.wait_with_output().expect("its output")).collect()
 }
 

@@ -26,8 +26,8 @@ fn runs_on_all_hosts(launcher: &str, order: &str, words: impl Fn(&str, &str) -> 
     };
     let ior = LaunchedIor::new(NODES as u64, RANKS_PER_NODE as u64, order);
     let shell = network.remote_shell(&ior.scratch);
-    let host = |address: &String| format!("{address}:{RANKS_PER_NODE}");
-    let hosts: Vec<String> = network.addresses().iter().map(host).collect();
+    let hosts: Vec<String> =
+        network.addresses().iter().map(|address| format!("{address}:{RANKS_PER_NODE}")).collect();
     let mut command = network.on_hub(launcher);
     command.args(words(&shell, &hosts.join(",")).split(' ')).args(&ior.words);
     // The launcher carries the words with which processes meet: there is no place for files.

@@ -453,10 +453,11 @@ fn job_files_of_fio_are_known_by_their_form() {
 /// Commands of the shell blocks of a page, whose lines a backslash joins.
 fn commands(text: &str) -> Vec<String> {
     let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split_once("```"));
-    let lines = |(block, _): (&str, &str)| -> Vec<String> {
-        block.replace("\\\n", " ").lines().map(str::to_owned).collect()
-    };
-    blocks.flat_map(lines).collect()
+    blocks
+        .flat_map(|(block, _)| -> Vec<String> {
+            block.replace("\\\n", " ").lines().map(str::to_owned).collect()
+        })
+        .collect()
 }
 
 /// The pages below a folder of the documentation.

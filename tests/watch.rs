@@ -41,9 +41,8 @@ fn looks_add_up_to_the_load() {
     let lines = watched(&device);
     // The accounting probe before the load is one more, and others may look at a new device.
     assert!((499.9..=510.0).contains(&sum(&lines)), "{}", sum(&lines));
-    let busy = |line: &&Value| reads(line) > 50.0;
     // The last one, in which there is no accounting probe any more.
-    let line = lines.iter().rev().find(busy).expect("a look at the load");
+    let line = lines.iter().rev().find(|line| reads(line) > 50.0).expect("a look at the load");
     assert_eq!(of(line)["read"]["size_mean_bytes"], 4096);
     if !line["untraced"].is_null() {
         return skip(&line["untraced"]["why"].to_string());

@@ -252,7 +252,6 @@ fn read_candor(json: &Value) -> Option<Outcome> {
     let measurement = json.get("phases")?.get(0)?.get("measurements")?.get(0)?;
     let done = busiest(measurement.get("operations")?, "ops")?;
     let workers = measurement.get("per_worker")?.as_array()?;
-    let user_ns = |w: &Value| w.get("cpu_user_ns")?.as_f64();
     let percentile = |wanted: f64| {
         let all = done.get("latency")?.get("percentiles")?.as_array()?;
         all.iter().find(|p| p[0].as_f64() == Some(wanted))?.get(1)?.as_f64()
@@ -260,7 +259,8 @@ fn read_candor(json: &Value) -> Option<Outcome> {
     Some(Outcome {
         ops: done.get("ops")?.as_f64()?,
         iops: done.get("ops_per_s")?.as_f64()?,
-        own_user_s: workers.iter().filter_map(user_ns).sum::<f64>() / 1e9,
+        own_user_s: workers.iter().filter_map(|w| w.get("cpu_user_ns")?.as_f64()).sum::<f64>()
+            / 1e9,
         process_user_s: 0.0,
         process_system_s: 0.0,
         p50_ns: percentile(50.0),

@@ -74,8 +74,8 @@ impl Lab {
             })
             .collect();
         let consoles: Vec<Result<String, LabError>> = std::thread::scope(|scope| {
-            let start = |machine| scope.spawn(move || Machine::run(machine));
-            let running: Vec<_> = machines.iter().map(start).collect();
+            let running: Vec<_> =
+                machines.iter().map(|machine| scope.spawn(move || Machine::run(machine))).collect();
             let panicked = |_| Err(LabError::Failed("the thread of a machine panicked".into()));
             running.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
         });

@@ -175,10 +175,10 @@ fn files_follow_one_another() {
         let ran = fio(&scratch, words);
         let json: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
         let jobs = json["jobs"].as_array().expect("jobs").iter();
-        let of = |job: &serde_json::Value| {
+        jobs.map(|job| {
             (job["jobname"].as_str().unwrap_or("").to_owned(), job["groupid"].as_u64().unwrap_or(9))
-        };
-        jobs.map(of).collect()
+        })
+        .collect()
     };
     assert_eq!(groups(&words), [("a".to_owned(), 0), ("b".to_owned(), 0)]);
     fs::write(scratch.path("2.fio"), "[c]\nioengine=null\nsize=4k\n").expect("a job file");

@@ -108,11 +108,12 @@ fn submissions(fio: &Value, candor: &Value) -> Vec<String> {
         ["read", "write", "trim"].map(|direction| job[direction]["slat_ns"]["N"].clone())
     };
     let pairs = jobs(fio).iter().zip(jobs(candor)).filter(|(a, b)| count(a) != count(b));
-    let tell = |(a, b): (&Value, &Value)| {
-        let (name, a, b) = (&a["jobname"], count(a), count(b));
-        format!("{name}: submission latencies {b:?}, not {a:?}")
-    };
-    pairs.map(tell).collect()
+    pairs
+        .map(|(a, b)| {
+            let (name, a, b) = (&a["jobname"], count(a), count(b));
+            format!("{name}: submission latencies {b:?}, not {a:?}")
+        })
+        .collect()
 }
 
 fn batches(fio: &Value, candor: &Value) -> Vec<String> {

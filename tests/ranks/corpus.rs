@@ -51,8 +51,7 @@ pub struct Fact {
 impl Command {
     /// True if the command has to be refused.
     pub fn is_refused(&self) -> bool {
-        let refused = |fact: &Fact| fact.verb == "exit" && fact.rest != "0" && fact.rest != "bad";
-        self.facts.iter().any(refused)
+        self.facts.iter().any(|fact| fact.verb == "exit" && fact.rest != "0" && fact.rest != "bad")
     }
 
     /// True if the words ask for a plan only.

@@ -306,8 +306,8 @@ impl Outcome<'_> {
     fn columns(&self, names: &[&str]) -> Result<(), String> {
         let text = self.output("flatfile.html")?;
         let header = readers::flatfile_header(&text).unwrap_or_default();
-        let place = |name: &&str| header.iter().position(|of| of == name);
-        let places: Option<Vec<usize>> = names.iter().map(place).collect();
+        let places: Option<Vec<usize>> =
+            names.iter().map(|name| header.iter().position(|of| of == name)).collect();
         wanted(places.is_some_and(|places| places.is_sorted()), &format!("{header:?}"))
     }
 
@@ -319,8 +319,8 @@ impl Outcome<'_> {
     }
 
     fn reports(&self, names: &[&str]) -> Result<(), String> {
-        let is_missing = |name: &&&str| !self.dir.join("output").join(name).is_file();
-        let missing: Vec<_> = names.iter().filter(is_missing).collect();
+        let missing: Vec<_> =
+            names.iter().filter(|name| !self.dir.join("output").join(name).is_file()).collect();
         wanted(missing.is_empty(), &format!("{missing:?} are missing"))
     }
 }

@@ -95,15 +95,16 @@ fn named(names: &[&str], words: &[&str]) -> Result<Row, String> {
 pub fn mdtest_rates(text: &str) -> BTreeMap<String, Vec<f64>> {
     let from = text.lines().skip_while(|line| !line.contains("SUMMARY rate")).skip(1);
     let block = from.take_while(|line| !line.contains("SUMMARY") && !line.starts_with("--"));
-    let row = |line: &str| {
-        let is_number = |word: &&str| word.parse::<f64>().is_ok();
-        let words: Vec<&str> = line.split_whitespace().filter(|word| *word != ":").collect();
-        let name = words.iter().take_while(|word| !is_number(word)).copied();
-        let name = name.collect::<Vec<_>>().join(" ").trim_end_matches(':').trim().to_owned();
-        let numbers: Vec<f64> = words.iter().filter_map(|word| word.parse().ok()).collect();
-        (numbers.len() == 4).then_some((name, numbers))
-    };
-    block.filter_map(row).collect()
+    block
+        .filter_map(|line| {
+            let is_number = |word: &&str| word.parse::<f64>().is_ok();
+            let words: Vec<&str> = line.split_whitespace().filter(|word| *word != ":").collect();
+            let name = words.iter().take_while(|word| !is_number(word)).copied();
+            let name = name.collect::<Vec<_>>().join(" ").trim_end_matches(':').trim().to_owned();
+            let numbers: Vec<f64> = words.iter().filter_map(|word| word.parse().ok()).collect();
+            (numbers.len() == 4).then_some((name, numbers))
+        })
+        .collect()
 }
 
 /// Figures of md-workbench's lines of a phase: what stands behind names and colons. Latencies are

@@ -75,12 +75,11 @@ impl Report {
     /// The sentence of the rule, in a finding of its own or folded into that of another.
     pub fn tells(&self, rule: &str) -> String {
         let own = self.finding(rule).and_then(|finding| finding["sentence"].as_str());
-        let taken = || {
+        let said = own.or_else(|| {
             let findings = self.findings().into_iter();
             let mut all = findings.flat_map(|f| f["consequences"].as_array().into_iter().flatten());
             all.find(|of| of["rule"] == rule)?["sentence"].as_str()
-        };
-        let said = own.or_else(taken);
+        });
         said.unwrap_or_else(|| panic!("{rule} is not told; {}", self.told())).to_owned()
     }
 
@@ -162,8 +161,9 @@ pub fn check_sums(report: &Report) -> u64 {
 /// A histogram of a report: counts by the lower end of a class, without those of nothing.
 pub fn histogram(pairs: &Value) -> BTreeMap<u64, u64> {
     let pairs = pairs.as_array().into_iter().flatten();
-    let step = |pair: &Value| Some((pair[0].as_u64()?, pair[1].as_u64().filter(|n| *n > 0)?));
-    pairs.filter_map(step).collect()
+    pairs
+        .filter_map(|pair| Some((pair[0].as_u64()?, pair[1].as_u64().filter(|n| *n > 0)?)))
+        .collect()
 }
 
 /// Counts by class, as the block tracer would make them of these.

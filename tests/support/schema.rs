@@ -81,8 +81,7 @@ impl Checker<'_> {
         let all = [&schema["anyOf"], &schema["oneOf"]].map(Value::as_array);
         let all: Vec<&Value> = all.into_iter().flatten().flatten().collect();
         let named = |schema: &Value| self.definition(schema["$ref"].as_str()?);
-        let of_type = |schema: &Value| admits(named(schema).unwrap_or(schema), value);
-        let chosen = or_all(all, of_type);
+        let chosen = or_all(all, |schema| admits(named(schema).unwrap_or(schema), value));
         let chosen = or_all(chosen, |schema| is_meant(schema, value));
         let tried = chosen.into_iter().map(|schema| self.check(schema, value, path));
         tried.min_by_key(Vec::len).unwrap_or_default()

@@ -66,10 +66,11 @@ impl Vdbench {
         let at = |column: &&str| names.iter().position(|name| name == column).expect("a column");
         let at: Vec<usize> = columns.iter().map(at).collect();
         let rows = text.lines().skip_while(|line| !line.trim_start().starts_with("tod ")).skip(1);
-        let row = |line: &str| {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            at.iter().map(|at| words[*at].to_owned()).collect()
-        };
-        rows.filter(|line| !line.trim().is_empty()).map(row).collect()
+        rows.filter(|line| !line.trim().is_empty())
+            .map(|line| {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                at.iter().map(|at| words[*at].to_owned()).collect()
+            })
+            .collect()
     }
 }

@@ -225,12 +225,13 @@ fn check(target: Target, binary: &Path, remaps: &[Remap]) -> bool {
 
 /// The newest version of the C library that an imported symbol names.
 fn glibc(text: &str) -> Option<Version> {
-    let version = |word: &str| {
-        let (_, version) = word.split_once("@GLIBC_")?;
-        let mut numbers = version.split('.').map_while(|part| part.parse().ok());
-        Some(Version { major: numbers.next()?, minor: numbers.next()? })
-    };
-    text.split_whitespace().filter_map(version).max()
+    text.split_whitespace()
+        .filter_map(|word| {
+            let (_, version) = word.split_once("@GLIBC_")?;
+            let mut numbers = version.split('.').map_while(|part| part.parse().ok());
+            Some(Version { major: numbers.next()?, minor: numbers.next()? })
+        })
+        .max()
 }
 
 /// Headers, segments, dynamic section and imported symbols of a binary, as readelf prints them.
@@ -296,12 +297,11 @@ mod tests {
 
     #[test]
     fn folders_of_the_builder_are_renamed() {
-        let variable = |name: &str| match name {
+        let remaps = remaps(Path::new("/src/candor"), |name| match name {
             "HOME" => Some("/home/me".into()),
             "CARGO_HOME" => Some("/opt/cargo".into()),
             _ => None,
-        };
-        let remaps = remaps(Path::new("/src/candor"), variable);
+        });
         let flags: Vec<_> = remaps.iter().map(|remap| flag("--remap-path-prefix", remap)).collect();
         assert_eq!(
             flags,

@@ -67,8 +67,7 @@ pub fn tools(root: &Path) -> PathBuf {
 fn python(root: &Path) -> bool {
     let environment = tools(root).join("python");
     let missing = || {
-        let gone = |(name, _): &&(&str, &str)| !has_python(&environment, name);
-        PYTHON_NEEDS.iter().filter(gone).collect::<Vec<_>>()
+        PYTHON_NEEDS.iter().filter(|(name, _)| !has_python(&environment, name)).collect::<Vec<_>>()
     };
     if missing().is_empty() {
         return true;

@@ -120,11 +120,10 @@ fn changed_packages(root: &Path, base: Option<&str>) -> Option<Vec<String>> {
     let mut files = lines(&["diff", "--name-only", base.unwrap_or(LAST_COMMIT)])?;
     files.extend(lines(&["ls-files", "--others", "--exclude-standard"])?);
     // The other version may have packages that are gone.
-    let is_there = |file: &&String| {
+    let files = files.iter().filter(|file| {
         let folder = file.split('/').take(2).collect::<PathBuf>();
         !file.starts_with("crates/") || root.join(folder).join("Cargo.toml").is_file()
-    };
-    let files = files.iter().filter(is_there);
+    });
     let packages: BTreeSet<String> = files.filter_map(|file| package_of(file)).collect();
     Some(packages.into_iter().collect())
 }

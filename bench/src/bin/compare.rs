@@ -188,11 +188,9 @@ impl Counts {
     fn add(&mut self, compared: &Value, kind: &str) {
         let change = &compared["changes"][0];
         let figures = || change["figures"].as_array().into_iter().flatten();
-        let is_of =
-            |figure: &&Value| figure["kind"].as_str().unwrap_or("percentile").starts_with(kind);
         let outcome = |figure: &Value| figure["outcome"].as_str().unwrap_or_default().to_owned();
         let claims = figures()
-            .filter(is_of)
+            .filter(|figure| figure["kind"].as_str().unwrap_or("percentile").starts_with(kind))
             .any(|figure| ["better", "worse"].contains(&outcome(figure).as_str()));
         let is_fair = change["fairness"] == "fair";
         self.all += 1;

@@ -56,8 +56,9 @@ fn main() -> Result<(), Failure> {
     for interval in INTERVALS {
         for size in SIZES {
             for view in VIEWS {
-                let round = |_| screen_cost(candor, size, (view.1, interval), seconds);
-                let all = (0..rounds).map(round).collect::<Result<Vec<_>, _>>()?;
+                let all = (0..rounds)
+                    .map(|_| screen_cost(candor, size, (view.1, interval), seconds))
+                    .collect::<Result<Vec<_>, _>>()?;
                 let frames = spread(all.iter().map(|of| of.0), 1);
                 let cpu = spread(all.iter().map(|of| of.1 * 100.0), 2);
                 let (columns, rows) = size;
@@ -253,8 +254,9 @@ impl OnTerminal {
     fn screen_ns(&self) -> Result<f64, Failure> {
         for task in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
             let task = task?.path();
-            let is_it = |name: String| name.trim() == "candor/screen";
-            if fs::read_to_string(task.join("comm")).is_ok_and(is_it) {
+            if fs::read_to_string(task.join("comm"))
+                .is_ok_and(|name| name.trim() == "candor/screen")
+            {
                 let text = fs::read_to_string(task.join("schedstat"))?;
                 return Ok(text.split(' ').next().unwrap_or_default().parse()?);
             }

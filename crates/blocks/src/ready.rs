@@ -504,11 +504,11 @@ impl ReadyBlocks {
 
     fn sum_of_shares(&self, rank: u32, part: impl Fn(u64) -> u64) -> u64 {
         let ((own, seat), span) = (self.seat(rank), self.span(rank));
-        let share = |file: u32| {
+        own.map(|file| {
             let extent = self::part(span.as_ref(), file, self.files.get(file).extent());
             part(Region::new(&self.blocks, extent, seat).length())
-        };
-        own.map(share).sum()
+        })
+        .sum()
     }
 
     fn shape(&self) -> Shape {

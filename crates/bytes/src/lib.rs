@@ -23,6 +23,7 @@ pub mod aio;
 pub mod content;
 pub mod journal;
 pub mod mapped;
+pub mod mismatch;
 pub mod posix_lock;
 pub mod ring;
 pub mod session;

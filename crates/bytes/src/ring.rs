@@ -120,20 +120,20 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         vectored: bool,
     ) -> Result<(), EngineError> {
         let submitter = self.inner.submitter();
-        if let Some(descriptors) = descriptors {
-            let register = || submitter.register_files(descriptors);
-            if registers(options.fixed_files, "files", register)? {
-                self.fixed_files = true;
-                self.features.push("fixed-files".into());
-            }
+        if let Some(descriptors) = descriptors
+            && registers(options.fixed_files, "files", || submitter.register_files(descriptors))?
+        {
+            self.fixed_files = true;
+            self.features.push("fixed-files".into());
         }
         let bytes = buffers.len();
         let fits = bytes <= FIXED_BUFFER_BYTES_MAX && !vectored;
         if fits || options.fixed_buffers == Some(true) {
             let vector = libc::iovec { iov_base: buffers.as_ptr().cast(), iov_len: bytes };
             // SAFETY: the buffers outlive the ring: the worker drops its engine first.
-            let register = || unsafe { submitter.register_buffers(&[vector]) };
-            if registers(options.fixed_buffers, "buffers", register)? {
+            if registers(options.fixed_buffers, "buffers", || unsafe {
+                submitter.register_buffers(&[vector])
+            })? {
                 self.fixed_buffers = true;
                 self.features.push("fixed-buffers".into());
             }

@@ -14,7 +14,7 @@
 use candor_plan::blocks::{WordKind, Words};
 use candor_record::MismatchKind;
 
-use super::verify::Wrong;
+use super::mismatch::BlockMismatch;
 
 /// Bytes of a word.
 const WORD_BYTES: usize = 8;
@@ -182,7 +182,12 @@ impl WordMaker {
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn check(&self, bytes: &[u8], offset: u64, scratch: &mut Vec<u8>) -> Result<(), Wrong> {
+    pub fn check(
+        &self,
+        bytes: &[u8],
+        offset: u64,
+        scratch: &mut Vec<u8>,
+    ) -> Result<(), BlockMismatch> {
         scratch.resize(bytes.len(), 0);
         let key = self.key(offset);
         key.fill(scratch);
@@ -196,7 +201,7 @@ fn words_of(bytes: &[u8]) -> Vec<u64> {
 }
 
 #[cold]
-fn wrong(key: &Key, found: &[u8], expected: &[u8]) -> Wrong {
+fn wrong(key: &Key, found: &[u8], expected: &[u8]) -> BlockMismatch {
     let byte = found.iter().zip(expected).position(|(a, b)| a != b).unwrap_or(0);
     let (found, expected) = (words_of(found), words_of(expected));
     let word = (byte / WORD_BYTES).min(found.len().saturating_sub(1));
@@ -210,7 +215,7 @@ fn wrong(key: &Key, found: &[u8], expected: &[u8]) -> Wrong {
         at(&found),
         at(&expected),
     );
-    Wrong::of(kind, detail)
+    BlockMismatch::of(kind, detail)
 }
 
 /// Where the words come from, if they are those of another rank, place or seed as a whole.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use candor_plan::{check, text};
 
-use crate::commands::foreign::tool::{Page, Tool};
+use crate::commands::foreign::tool::Page;
 use crate::commands::{options, run, tools, tree};
 use crate::flag::Group;
 
@@ -87,8 +87,7 @@ fn the_page_of_csv_is_derived() {
 
 #[test]
 fn the_pages_of_tools_are_derived() {
-    let is_derived = |tool: &&&Tool| matches!(tool.page, Page::Derived);
-    for tool in tools::TOOLS.iter().filter(is_derived) {
+    for tool in tools::TOOLS.iter().filter(|tool| matches!(tool.page, Page::Derived)) {
         let (name, matrix) = (tool.page_name(), (tool.matrix)());
         if std::env::var_os(BLESS).is_some() {
             std::fs::write(path(&name), &matrix).unwrap();

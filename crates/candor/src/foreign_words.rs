@@ -72,8 +72,7 @@ const COMMANDS: [(&[&str], &str); 5] = [
 pub fn refusal(error: &Error, command: Option<&str>) -> String {
     let text = error.render().to_string();
     let Some(hint) = hint(error, command) else { return text };
-    let is_guess = |line: &&str| !line.starts_with("  tip: ");
-    let lines: Vec<&str> = text.lines().filter(is_guess).collect();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("  tip: ")).collect();
     format!("{}\ncandor: {hint}\n", lines.join("\n").replace("\n\n\n", "\n\n"))
 }
 
@@ -119,8 +118,9 @@ fn no_option(given: &str, command: &str) -> Option<String> {
 fn has_all(command: &str, ours: &str) -> bool {
     let all = cli::command();
     let Some(command) = all.find_subcommand(command) else { return false };
-    let has = |name: &str| command.get_arguments().any(|arg| arg.get_long() == Some(name));
-    ours.split([' ', ',']).filter_map(|word| word.strip_prefix("--")).all(has)
+    ours.split([' ', ','])
+        .filter_map(|word| word.strip_prefix("--"))
+        .all(|name| command.get_arguments().any(|arg| arg.get_long() == Some(name)))
 }
 
 #[cfg(test)]

@@ -73,8 +73,8 @@ pub fn document(name: &str) -> Option<Result<String, String>> {
 
 /// The results of a run that is named so; none where no run is named so.
 pub fn results(name: &str) -> Option<Result<Results, String>> {
-    let read = |run| of_user()?.results(run).map_err(|why| why.to_string());
-    run_of(name).map(|run| run.and_then(read))
+    run_of(name)
+        .map(|run| run.and_then(|run| of_user()?.results(run).map_err(|why| why.to_string())))
 }
 
 /// The run after the prefix: its number, or a tag that no other run has.

@@ -336,10 +336,10 @@ impl Keys {
             ("--token-file", &self.token_file),
             (PASSWORD_FILE, &self.password_file),
         ];
-        let words = |(word, path): (&str, &Option<PathBuf>)| {
-            Some([OsString::from(word), path.clone()?.into_os_string()])
-        };
-        named.into_iter().filter_map(words).flatten()
+        named
+            .into_iter()
+            .filter_map(|(word, path)| Some([OsString::from(word), path.clone()?.into_os_string()]))
+            .flatten()
     }
 
     /// The source that counts: the command line, then the environment, then the user's key.

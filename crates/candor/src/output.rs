@@ -479,11 +479,12 @@ impl Output {
     /// The sentence.
     pub fn fits_check(&self, results: &[String]) -> Result<(), String> {
         let names: Vec<&str> = results.iter().map(String::as_str).collect();
-        let is_result = |of: &str| {
-            let phase = of.split_once('/').map_or(of, |(phase, _)| phase);
-            names.iter().any(|result| is_phase(phase, result) || is_phase(result, phase))
-        };
-        let mut others = self.expect.iter().filter(|expect| !expect.of().is_some_and(is_result));
+        let mut others = self.expect.iter().filter(|expect| {
+            !expect.of().is_some_and(|of| {
+                let phase = of.split_once('/').map_or(of, |(phase, _)| phase);
+                names.iter().any(|result| is_phase(phase, result) || is_phase(result, phase))
+            })
+        });
         others.find_map(|expect| expect.misses(&names)).map_or(Ok(()), Err)
     }
 

@@ -33,8 +33,9 @@ impl Streamer {
             Some(file) if file == Path::new("-") => Some(Sink::Stdout),
             Some(file) => {
                 let opened = candor_files::stream(file);
-                let why = |error| format!("--json-stream {}: {error}", file.text());
-                Some(Sink::File(opened.map_err(why)?))
+                Some(Sink::File(
+                    opened.map_err(|error| format!("--json-stream {}: {error}", file.text()))?,
+                ))
             }
         }))
     }

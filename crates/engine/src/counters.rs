@@ -40,8 +40,9 @@ impl Counts {
     fn new() -> Counts {
         let bytes = BUCKETS * size_of::<AtomicU64>();
         // As with the heap, nothing is left to do once the kernel refuses 20 kB.
-        let refused = |_| std::alloc::handle_alloc_error(Layout::new::<[AtomicU64; BUCKETS]>());
-        Counts(Mapping::new(bytes, Pages::Ordinary).unwrap_or_else(refused))
+        Counts(Mapping::new(bytes, Pages::Ordinary).unwrap_or_else(|_| {
+            std::alloc::handle_alloc_error(Layout::new::<[AtomicU64; BUCKETS]>())
+        }))
     }
 }
 

@@ -61,11 +61,10 @@ impl Failures {
     }
 
     fn merge_one(&mut self, failure: IoFailure) {
-        let same = |known: &IoFailure| {
-            (&known.op, known.errno, &known.path) == (&failure.op, failure.errno, &failure.path)
-        };
         let full = self.0.len() >= KINDS_MAX;
-        let known = match self.0.iter().position(same) {
+        let known = match self.0.iter().position(|known| {
+            (&known.op, known.errno, &known.path) == (&failure.op, failure.errno, &failure.path)
+        }) {
             None if full => self.0.last_mut(),
             found => found.and_then(|at| self.0.get_mut(at)),
         };

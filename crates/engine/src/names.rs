@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use candor_plan::{Bytes, FileName, Member, Target, TargetKind, files_below, path_of};
+use candor_plan::{Bytes, FileName, Target, TargetKind, files_below, path_of};
 
 /// A file of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,14 +51,15 @@ impl Part {
             TargetKind::Auto => target.files > 1 || path.is_dir(),
             _ => false,
         };
-        let named = |member: &Member| (path_of(&member.name), member.size);
         let origin = match target.kind {
             TargetKind::Existing => Origin::Found(files_below(&path)),
             _ if !is_set => Origin::Itself,
             _ if target.members.is_empty() => {
                 Origin::Numbered(target.file_name(), target.first_file.into(), target.files)
             }
-            _ => Origin::Members(target.members.iter().map(named).collect()),
+            _ => Origin::Members(
+                target.members.iter().map(|member| (path_of(&member.name), member.size)).collect(),
+            ),
         };
         Part { path, size, origin }
     }
@@ -118,9 +119,10 @@ impl Names {
 
     /// Directories of those that are sets.
     pub fn directories(&self) -> impl Iterator<Item = &Path> {
-        let is_set =
-            |part: &&Part| matches!(part.origin, Origin::Numbered(..) | Origin::Members(_));
-        self.0.iter().filter(is_set).map(|part| part.path.as_path())
+        self.0
+            .iter()
+            .filter(|part| matches!(part.origin, Origin::Numbered(..) | Origin::Members(_)))
+            .map(|part| part.path.as_path())
     }
 
     /// Number of names.
@@ -187,6 +189,7 @@ pub fn paths(target: &Target) -> impl Iterator<Item = PathBuf> + use<> {
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::Member;
     use proptest::prelude::*;
 
     use super::*;

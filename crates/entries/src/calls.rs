@@ -17,10 +17,7 @@ use candor_plan::entries::{Entries, EntriesEngine, Step};
 
 use crate::copying::Copier;
 use crate::items::{SharedPaths, step_of};
-
-/// Mode of new files, less the process's mask.
-pub const FILE_MODE: libc::mode_t = 0o644;
-pub const DIRECTORY_MODE: libc::mode_t = 0o755;
+use crate::modes::{DIRECTORY_MODE, FILE_MODE};
 
 /// Name and length of the extended attribute.
 pub const ATTRIBUTE: &std::ffi::CStr = c"user.candor";

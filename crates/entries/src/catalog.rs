@@ -247,8 +247,8 @@ impl Catalog {
 
     /// Keeps generations of blocks of so many bytes from now on.
     pub fn keep_generations(&self, interval: u64, bytes_of: impl Fn(u64) -> u64) -> &Generations {
-        let new = || Generations::new(&self.tree, self.file_count(), interval, bytes_of);
-        self.generations.get_or_init(new)
+        self.generations
+            .get_or_init(|| Generations::new(&self.tree, self.file_count(), interval, bytes_of))
     }
 
     /// Takes a file in that state, alone or beside others.
@@ -333,8 +333,9 @@ impl Catalog {
 
     fn add_to(&self, directory: u64, amount: u64) -> Result<(), Passed> {
         let word = &self.directories[directory as usize];
-        let add = |seen: u64| (seen & (PRESENT | BUSY) == PRESENT).then_some(seen + amount);
-        let added = word.fetch_update(Ordering::AcqRel, Ordering::Relaxed, add);
+        let added = word.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |seen| {
+            (seen & (PRESENT | BUSY) == PRESENT).then_some(seen + amount)
+        });
         added.map(drop).map_err(|_| Passed::NoParent)
     }
 
@@ -393,9 +394,10 @@ impl Catalog {
 
     /// Notes a change: those who wait look again.
     fn changed(&self) {
-        let next = |word: u64| Some((word / CHANGE).wrapping_add(1).wrapping_mul(CHANGE));
         // The closure always gives a word.
-        let _ = self.waiting.fetch_update(Ordering::AcqRel, Ordering::Relaxed, next);
+        let _ = self.waiting.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |word| {
+            Some((word / CHANGE).wrapping_add(1).wrapping_mul(CHANGE))
+        });
     }
 
     /// Number of changes so far.

@@ -5,9 +5,10 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use candor_bytes::content::Content;
+use candor_bytes::mismatch::BlockMismatch;
 use candor_bytes::verify::fio_header::{self, Stamp};
 use candor_bytes::verify::last_uses::unix_ms;
-use candor_bytes::verify::{Expected, Form, Left, UNKNOWN, Wrong, check_pending};
+use candor_bytes::verify::{Expected, Form, Left, PendingWrite, UNKNOWN, check_pending};
 use candor_bytes::words::WordMaker;
 use candor_engine::operation::Slot;
 use candor_engine::random::mix;
@@ -341,7 +342,7 @@ impl Checks {
         (key, part): (u64, &Part),
         generation: u32,
         at: usize,
-    ) -> Option<Result<(), Wrong>> {
+    ) -> Option<Result<(), BlockMismatch>> {
         if generation == UNKNOWN
             && self.plan.unknown == UnknownBlocks::ByHeader
             && !self.plan.vouches()
@@ -355,7 +356,7 @@ impl Checks {
             self.form.check(block, &expected, at, &mut self.scratch)
         };
         let Some(older) = older else { return Some(check(generation)) };
-        let (result, is_now) = check_pending([generation, older], check);
+        let (result, is_now) = check_pending(PendingWrite { new: generation, old: older }, check);
         if let Some((generations, now)) = self.generations().zip(is_now) {
             generations.settle(part, [generation, now]);
         }

@@ -6,7 +6,7 @@ use candor_engine::host::memory::{Mapping, PAGE_BYTES, Pages};
 use candor_engine::operation::Outcome;
 use candor_plan::Bytes;
 
-use crate::calls::FILE_MODE;
+use crate::modes::FILE_MODE;
 
 /// Bytes of a read and a write where the plan sets none.
 const BYTES: u64 = 128 << 10;

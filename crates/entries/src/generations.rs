@@ -55,14 +55,15 @@ impl Generations {
         let whole = |bytes: u64| bytes.next_multiple_of(interval);
         let begins = match tree.file_size {
             SizeSpec::Fixed(size) => Begins::Every(whole(size.0)),
-            _ => {
-                let add = |sum: &mut u64, nth| {
-                    let begin = *sum;
-                    *sum += if nth < files { whole(bytes_of(nth)) } else { 0 };
-                    Some(begin)
-                };
-                Begins::Each((0..=files).scan(0, add).collect())
-            }
+            _ => Begins::Each(
+                (0..=files)
+                    .scan(0, |sum, nth| {
+                        let begin = *sum;
+                        *sum += if nth < files { whole(bytes_of(nth)) } else { 0 };
+                        Some(begin)
+                    })
+                    .collect(),
+            ),
         };
         let map = Map::new(begins.of(files), interval, NOTHING);
         Generations { map, interval, begins, journal: OnceLock::new() }

@@ -266,8 +266,8 @@ impl Lists {
         });
         // An item that enters a window goes with the one that leaves it.
         let enter = entries.window.as_ref().map_or(&[][..], |window| &window.enter[..]);
-        let list = |steps: &[Step]| Box::from([steps, enter].concat());
-        let lists = sums.zip(entries.lists().map(list)).collect();
+        let lists =
+            sums.zip(entries.lists().map(|steps| Box::from([steps, enter].concat()))).collect();
         Lists { lists, random: Random::new(seed, LISTS) }
     }
 

@@ -32,6 +32,7 @@ mod items;
 mod journaled;
 mod listed;
 mod lists;
+mod modes;
 mod places;
 mod probe;
 mod reached;
@@ -79,7 +80,6 @@ use crate::aio::AioCalls;
 use crate::calls::Calls;
 use crate::catalog::{Catalog, Catalogs};
 use crate::contents::{Contents, Tracked};
-use crate::generations::Generations;
 use crate::items::{Budget, Items, shared_paths};
 use crate::journaled::{TreeJournal, TreeLogs, begin_use};
 use crate::listed::Dealt;
@@ -179,8 +179,7 @@ fn stock(
     let (path, catalog) = catalog;
     let mut chosen: Option<Arc<[u32]>> = None;
     for bytes in &take.parts {
-        let size_of = |nth| places.bytes_of(nth);
-        chosen = part_of(chosen.as_deref(), places.count(0), bytes.0, size_of);
+        chosen = part_of(chosen.as_deref(), places.count(0), bytes.0, |nth| places.bytes_of(nth));
         if chosen.is_none() {
             let message = format!("takes a part of {bytes}, more than the files make up");
             return Err(context.unfit(message, "use a smaller part, or more or larger files"));
@@ -225,11 +224,10 @@ impl Verification {
     ) -> Result<Verification, EngineError> {
         let tracks = entries.verify.as_ref().filter(|verify| verify.generations);
         let kept = stock.and_then(|stock| stock.catalog.generations());
-        let agrees = |kept: &Generations| match tracks {
+        if !kept.is_none_or(|kept| match tracks {
             Some(verify) => kept.interval() == verify.interval.0,
             None => !entries.has(Step::Write),
-        };
-        if !kept.is_none_or(agrees) {
+        }) {
             let message = "writes or verifies files otherwise than an earlier phase or job";
             return Err(context.unfit(message, "use generations of one interval for all of them"));
         }
@@ -245,8 +243,8 @@ impl Verification {
         for (at, (journal, tree)) in trees.into_iter().enumerate() {
             let Some((path, catalog)) = tree else { continue };
             if let Some(verify) = tracks.filter(|_| at == 0 || journal.is_some()) {
-                let bytes_of = |nth| places.bytes_of(nth);
-                let generations = catalog.keep_generations(verify.interval.0, bytes_of);
+                let generations =
+                    catalog.keep_generations(verify.interval.0, |nth| places.bytes_of(nth));
                 if verify.times {
                     generations.keep_uses();
                 }

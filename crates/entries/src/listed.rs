@@ -260,8 +260,8 @@ mod tests {
             let listing = Listing { deal, ..Listing::default() };
             let stat = entries(&[Step::Stat], None);
             let dealt = Dealt::of(&stat, list(sizes), &listing, (1, 2));
-            let of = |rank| (0..dealt.count(rank)).map(|nth| dealt.part(rank, nth).bytes).collect();
-            [0, 1].map(of)
+            [0, 1]
+                .map(|rank| (0..dealt.count(rank)).map(|nth| dealt.part(rank, nth).bytes).collect())
         };
         let sizes = [100, 10, 20, 30, 50];
         let wanted: [Vec<u64>; 2] = [vec![100], vec![10, 20, 30, 50]];
@@ -283,8 +283,8 @@ mod tests {
             let entries = Entries { over: Over::Directories, ..entries(&[step], None) };
             let dealt = Dealt::of(&entries, list.clone(), &Listing::default(), (1, 2));
             let path = |part: Part| String::from_utf8_lossy(dealt.path(&part)).into_owned();
-            let of = |rank| (0..dealt.count(rank)).map(|nth| path(dealt.part(rank, nth))).collect();
-            [0, 1].map(of)
+            [0, 1]
+                .map(|rank| (0..dealt.count(rank)).map(|nth| path(dealt.part(rank, nth))).collect())
         };
         let together: [Vec<String>; 2] =
             [["a", "a/x", "a/x/y", "c", "c/z"].map(Into::into).into(), vec!["b".into()]];

@@ -63,11 +63,10 @@ pub fn choose(entries: &Entries, places: &Arc<Places>, bytes_max: usize) -> Chos
     if entries.depth <= 1 {
         return Chosen { engine: EntriesEngine::Calls, why: None };
     }
-    let changes = |step: Step| {
+    let tried = if entries.all_steps().any(|step| {
         let step_makes = matches!(step, Step::Create | Step::Link | Step::Symlink);
         step_makes || step.operation().destroys
-    };
-    let tried = if entries.all_steps().any(changes) {
+    }) {
         Scratch::beside(&places.directory())
             .and_then(|scratch| each(|engine| scratch.try_engine(engine, entries, bytes_max)))
             .map_err(|error| error.to_string())

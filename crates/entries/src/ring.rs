@@ -12,8 +12,9 @@ use candor_plan::entries::{Entries, Step};
 use io_uring::types::Fd;
 use io_uring::{cqueue, opcode, squeue};
 
-use crate::calls::{ATTRIBUTE, ATTRIBUTE_BYTES, Calls, DIRECTORY_MODE, FILE_MODE};
+use crate::calls::{ATTRIBUTE, ATTRIBUTE_BYTES, Calls};
 use crate::items::step_of;
+use crate::modes::{DIRECTORY_MODE, FILE_MODE};
 
 /// Engine of a ring on names.
 pub struct RingCalls {
@@ -85,8 +86,8 @@ impl RingCalls {
         }
         // SAFETY: a statx without bits set is a valid one.
         let look = unsafe { std::mem::zeroed() };
-        let answer = |_| Answer { look, attribute: [0x5a; ATTRIBUTE_BYTES] };
-        let answers = (0..depth).map(answer).collect();
+        let answers =
+            (0..depth).map(|_| Answer { look, attribute: [0x5a; ATTRIBUTE_BYTES] }).collect();
         Ok(RingCalls { ring, calls, answers, aside: Vec::with_capacity(depth) })
     }
 

@@ -303,8 +303,9 @@ impl Check {
         let turns = if self.has_own_files() { 1 } else { u64::from(self.hosts) };
         let written = of_each.min().unwrap_or(0).saturating_mul(turns);
         let size = run.plan().target(TARGET).and_then(|target| target.size).map(|size| size.0);
-        let length = || run.survey(&target.path).ok().and_then(|survey| survey.length_bytes);
-        let size = size.or_else(length).unwrap_or(written);
+        let size = size
+            .or_else(|| run.survey(&target.path).ok().and_then(|survey| survey.length_bytes))
+            .unwrap_or(written);
         run.resize(TARGET, written_part(written, size));
         Ok(())
     }

@@ -175,11 +175,10 @@ pub fn uses_tree(path: &Path, is_whole: bool) -> Result<(), Refusal> {
 pub fn passes(path: &Path, of: Use) -> Result<(), Refusal> {
     let may_be_one = {
         let known = known();
-        let is_name = |output: &Output| {
+        known.outputs.iter().any(|output| {
             let is_linked = || output.path.metadata().is_ok_and(|file| file.nlink() > 1);
             output.path.file_name() == path.file_name() || output.path.is_symlink() || is_linked()
-        };
-        known.outputs.iter().any(is_name)
+        })
     };
     if may_be_one { uses(path, of) } else { Ok(()) }
 }

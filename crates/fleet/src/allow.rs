@@ -59,10 +59,11 @@ impl Allowed {
             return Ok(());
         }
         let real = real(path).ok_or_else(|| format!("`{}` cannot be followed", path.text()))?;
-        let is_below = |allowed: &PathBuf| {
-            allowed.canonicalize().is_ok_and(|allowed| real.starts_with(allowed))
-        };
-        if self.paths.iter().any(is_below) {
+        if self
+            .paths
+            .iter()
+            .any(|allowed| allowed.canonicalize().is_ok_and(|allowed| real.starts_with(allowed)))
+        {
             Ok(())
         } else {
             Err(format!(

@@ -98,8 +98,8 @@ impl<N: Network, C: Client> Coordinator<N, C> {
             return put;
         }
         let seen = self.ask(Request::Seen);
-        let is_guest = |(host, of): &(u32, Vec<u32>)| of.iter().any(|of| of != host);
-        self.rounds = 1 + u32::from(seen.seen.iter().any(is_guest));
+        self.rounds =
+            1 + u32::from(seen.seen.iter().any(|(host, of)| of.iter().any(|of| of != host)));
         seen
     }
 

@@ -159,11 +159,10 @@ impl Identity {
     /// # Errors
     /// A file is not there, or not this user's to read.
     pub fn read(folder: &Path) -> Result<Identity, KeyError> {
-        let read = |name: &str| {
+        let [authority, certificate, key] = FILES.map(|name| {
             let path = folder.join(name);
             fs::read_to_string(&path).map_err(|cause| KeyError::File { what: "read", path, cause })
-        };
-        let [authority, certificate, key] = FILES.map(read);
+        });
         let (authority, certificate, key) = (authority?, certificate?, key?);
         Ok(Identity { authority, certificate, key, is_of_user: false })
     }

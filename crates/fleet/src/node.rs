@@ -406,8 +406,8 @@ impl Node {
 
     /// Passes an answer on once all children have given theirs.
     fn answer(&mut self, id: u64, out: &mut Vec<Effect>) {
-        let is_whole = |pending: &Pending| pending.replies.iter().all(Option::is_some);
-        if !self.pending.get(&id).is_some_and(is_whole) {
+        if !self.pending.get(&id).is_some_and(|pending| pending.replies.iter().all(Option::is_some))
+        {
             return;
         }
         let replies = self.pending.remove(&id).into_iter().flat_map(|pending| pending.replies);

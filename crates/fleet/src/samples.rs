@@ -47,9 +47,9 @@ impl Samples {
         let mut joined: Option<Interval> = None;
         for queue in heads {
             let fits = |head: &&Interval| {
-                let same =
-                    |first: &Interval| (&first.phase, first.in_ramp) == (&head.phase, head.in_ramp);
-                joined.as_ref().is_none_or(same)
+                joined.as_ref().is_none_or(|first| {
+                    (&first.phase, first.in_ramp) == (&head.phase, head.in_ramp)
+                })
             };
             if queue.front().filter(fits).is_none() {
                 continue;

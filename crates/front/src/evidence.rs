@@ -103,11 +103,10 @@ impl Sources {
 
     /// True if some source names that field of a value, or binds it in a pattern.
     fn use_field(&self, field: &str) -> bool {
-        let is_part = |c: char| c.is_alphanumeric() || c == '_';
         self.0.match_indices(field).any(|(at, _)| {
             let (before, behind) = (&self.0[..at], &self.0[at + field.len()..]);
             let begins = before.ends_with('.') || before.ends_with("{ ") || before.ends_with(", ");
-            begins && !behind.starts_with(is_part)
+            begins && !behind.starts_with(|c: char| c.is_alphanumeric() || c == '_')
         })
     }
 }
@@ -228,9 +227,10 @@ fn fields(text: &str) -> BTreeSet<(String, String)> {
             continue;
         }
         let name = line.trim_start().split_once(": ").map(|(name, _)| name);
-        let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
         open.retain(|(outer, _)| *outer < indent);
-        if let Some(name) = name.filter(is_name) {
+        if let Some(name) =
+            name.filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+        {
             open.push((indent, name.to_owned()));
         }
         let path: Vec<&str> = open.iter().map(|(_, name)| name.as_str()).collect();

@@ -15,10 +15,9 @@ pub const RANKS_MAX: u32 = 4096;
 
 /// True where the words say the number of ranks.
 pub fn is_given(argv: &[OsString]) -> bool {
-    let is_flag = |word: &str| {
+    argv.get(1).and_then(|word| word.to_str()).is_some_and(|word| {
         word.strip_prefix(FLAG).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-    };
-    argv.get(1).and_then(|word| word.to_str()).is_some_and(is_flag)
+    })
 }
 
 /// Takes `--ranks N` out of the words behind the program's name; without it, the environment

@@ -25,8 +25,9 @@ pub fn comparison(comparison: &Comparison) -> String {
         ("checks", "Conditions", checks(comparison)),
     ];
     let sections = sections.into_iter().filter(|(_, _, body)| !body.is_empty());
-    let section = |(id, short, body)| Section { id, title: String::from(short), short, body };
-    let sections: Vec<Section> = sections.map(section).collect();
+    let sections: Vec<Section> = sections
+        .map(|(id, short, body)| Section { id, title: String::from(short), short, body })
+        .collect();
     page(&frame, &sections)
 }
 

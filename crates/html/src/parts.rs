@@ -148,8 +148,8 @@ mod tests {
 
     #[test]
     fn bytes_are_written_in_sixty_four_digits() {
-        let of = |text: &str| base64(text.as_bytes());
-        let texts = ["", "f", "fo", "foo", "foob", "fooba", "foobar"].map(of);
+        let texts =
+            ["", "f", "fo", "foo", "foob", "fooba", "foobar"].map(|text| base64(text.as_bytes()));
         assert_eq!(texts, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"]);
     }
 

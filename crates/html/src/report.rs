@@ -54,10 +54,11 @@ pub fn report(report: &Report, json: &str, csv: &str) -> String {
 /// Conditions of the user, a line each.
 fn expectations(report: &Report) -> Markup {
     let mut body = Markup::new();
-    let line = |of: &candor_record::Expectation| {
-        format!("{}: {}. {}", of.result.label(), of.condition, of.sentence)
-    };
-    let lines: Vec<String> = report.expectations.iter().map(line).collect();
+    let lines: Vec<String> = report
+        .expectations
+        .iter()
+        .map(|of| format!("{}: {}. {}", of.result.label(), of.condition, of.sentence))
+        .collect();
     if !lines.is_empty() {
         parts::list(&mut body, &lines);
     }
@@ -573,11 +574,12 @@ fn host_lines(report: &Report) -> Vec<NamedLines> {
             None => all.push((vec![name.clone()], lines)),
         }
     }
-    let under = |(names, lines): (Vec<String>, NamedLines)| {
-        let names = (hosts.len() > 1).then(|| ("Hosts", names.join(", ")));
-        names.into_iter().chain(lines).collect()
-    };
-    all.into_iter().map(under).collect()
+    all.into_iter()
+        .map(|(names, lines)| {
+            let names = (hosts.len() > 1).then(|| ("Hosts", names.join(", ")));
+            names.into_iter().chain(lines).collect()
+        })
+        .collect()
 }
 
 /// The command line, and the plan as text.

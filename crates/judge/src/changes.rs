@@ -3,7 +3,7 @@
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, Fact, FileFacts, IoLimit, TargetFacts, value};
 use candor_record::fmt::{self, ratio};
-use candor_record::{Facts, Sample, Snapshot};
+use candor_record::{Facts, Snapshot};
 
 use crate::flow::Flow;
 use crate::observed::{Moved, Observed};
@@ -26,8 +26,7 @@ pub fn spans<'a>(observed: &Observed<'a>) -> Vec<Span<'a>> {
     let begins = begins.chain(later.iter().map(|later| (&later.facts, later.at_ns)));
     let whole_ns = (observed.window_s() * 1e9) as u64;
     let ends = later.iter().map(|later| later.unchanged_at_ns).chain([whole_ns]);
-    let span = |((facts, from_ns), until_ns)| Span { facts, from_ns, until_ns };
-    begins.zip(ends).map(span).collect()
+    begins.zip(ends).map(|((facts, from_ns), until_ns)| Span { facts, from_ns, until_ns }).collect()
 }
 
 /// A limit of I/O held during the whole phase.
@@ -47,11 +46,12 @@ impl Span<'_> {
     pub fn app(&self, observed: &Observed, op: Direction) -> Option<Moved> {
         let (mut sum, mut longest_ns) = (Moved::default(), 0u64);
         for ran in &observed.ran {
-            let within = |sample: &&Sample| {
-                let from = sample.at_ns.saturating_sub(sample.length_ns);
-                from >= self.from_ns && sample.at_ns <= self.until_ns
+            let samples = || {
+                ran.measured.samples.iter().filter(|sample| {
+                    let from = sample.at_ns.saturating_sub(sample.length_ns);
+                    from >= self.from_ns && sample.at_ns <= self.until_ns
+                })
             };
-            let samples = || ran.measured.samples.iter().filter(within);
             sum.ops += samples().map(|sample| sample.ops(op)).sum::<u64>() as f64;
             sum.bytes += samples().map(|sample| sample.bytes(op)).sum::<u64>() as f64;
             longest_ns = longest_ns.max(samples().map(|sample| sample.length_ns).sum());
@@ -65,10 +65,10 @@ impl Span<'_> {
     pub fn of_device(&self, observed: &Observed, device: &str, op: Direction) -> Option<Moved> {
         let start = observed.host.before.at_ns;
         let at = |snapshot: &&Snapshot| snapshot.at_ns.saturating_sub(start);
-        let within = |s: &&Snapshot| at(s) >= self.from_ns && at(s) <= self.until_ns;
         let host = observed.host;
         let all = std::iter::once(&host.before).chain(&host.during).chain([&host.after]);
-        let inside: Vec<&Snapshot> = all.filter(within).collect();
+        let inside: Vec<&Snapshot> =
+            all.filter(|s| at(s) >= self.from_ns && at(s) <= self.until_ns).collect();
         let (first, last) = (inside.first()?, inside.last()?);
         let side = Flow::of_device(device, first, last)?.side(op);
         let seconds = last.at_ns.saturating_sub(first.at_ns) as f64 / 1e9;

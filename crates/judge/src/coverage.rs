@@ -1,7 +1,6 @@
 //! How much of what was read came from a device, and how anyone can know.
 
 use candor_plan::units::Direction;
-use candor_record::facts::TargetFacts;
 use candor_record::fmt::ratio;
 
 use crate::compression;
@@ -118,20 +117,19 @@ fn of_device_reads(observed: &Observed) -> Cover {
 /// Few bytes charged to the process mean memory only where reads from storage would have been
 /// charged: block devices, the network filesystems that do it, or where the pages were seen.
 fn low_share_means_memory(observed: &Observed) -> bool {
-    let charged = |target: &&TargetFacts| {
+    observed.targets().iter().all(|target| {
         let Some(fs) = target.holding() else { return target.device.is_some() };
         let by_device = target.device.is_some() && !fs.is_served_by_process();
         by_device || fs.in_memory || matches!(fs.kind.as_str(), "nfs" | "nfs4" | "cifs" | "smb3")
-    };
-    observed.targets().iter().all(charged) || pages_were_seen(observed)
+    }) || pages_were_seen(observed)
 }
 
 /// Most of the files was in the page cache at the end, and somebody read through it.
 fn pages_were_seen(observed: &Observed) -> bool {
-    let half = |cache: candor_record::CacheState| {
-        cache.size_bytes > 0 && cache.resident_bytes >= cache.size_bytes / 2
-    };
-    !observed.all_direct() && observed.host.after.cache.is_some_and(half)
+    !observed.all_direct()
+        && observed.host.after.cache.is_some_and(|cache| {
+            cache.size_bytes > 0 && cache.resident_bytes >= cache.size_bytes / 2
+        })
 }
 
 /// Where the counters of the top devices are.

@@ -152,14 +152,12 @@ fn longest(entries: &Entries, measured: &Measurement) -> Option<Step> {
 
 /// Time that workers spent in operations on names, in ns.
 pub fn names_ns(measured: &Measurement) -> f64 {
-    let of_names = |stats: &&OpStats| stats.figure == Figure::Names;
-    measured.work_operations().filter(of_names).map(time_ns).sum()
+    measured.work_operations().filter(|stats| stats.figure == Figure::Names).map(time_ns).sum()
 }
 
 /// Time that workers spent in other operations, in ns.
 pub fn data_ns(measured: &Measurement) -> f64 {
-    let of_data = |stats: &&OpStats| stats.figure != Figure::Names;
-    measured.work_operations().filter(of_data).map(time_ns).sum()
+    measured.work_operations().filter(|stats| stats.figure != Figure::Names).map(time_ns).sum()
 }
 
 fn time_ns(stats: &OpStats) -> f64 {

@@ -4,9 +4,7 @@
 mod mirrors;
 
 use candor_plan::units::Direction;
-use candor_record::facts::{
-    AccountingProbe, DeviceFacts, DeviceKind, Filesystem, Remote, TargetFacts, value,
-};
+use candor_record::facts::{AccountingProbe, DeviceFacts, DeviceKind, Remote, TargetFacts, value};
 use candor_record::{Measurement, Snapshot};
 
 use crate::flow::Flow;
@@ -187,8 +185,8 @@ impl<'a> Way<'a> {
                 continue;
             }
             if !is_end(device) {
-                let unknown = || format!("the storage below {} is unknown", device.name);
-                return Err(memory_device(device).unwrap_or_else(unknown));
+                return Err(memory_device(device)
+                    .unwrap_or_else(|| format!("the storage below {} is unknown", device.name)));
             }
             if value(&device.counts_io) == Some(&false) {
                 return Err(format!("{} does not count I/O", device.name));
@@ -227,9 +225,8 @@ impl<'a> Way<'a> {
         let counted = match op {
             Direction::Trim => self.by_devices(observed, &self.tops, op),
             _ => {
-                let is_lower =
-                    |end: &&DeviceFacts| self.tops.iter().all(|top| top.name != end.name);
-                let lower = self.ends.iter().any(is_lower);
+                let lower =
+                    self.ends.iter().any(|end| self.tops.iter().all(|top| top.name != end.name));
                 let others = lower.then(|| foreign::share_below(observed, &self.ends, op));
                 let ours = 1.0 - others.flatten().unwrap_or(0.0).min(1.0);
                 ours * self.by_devices(observed, &self.ends, op)
@@ -247,21 +244,23 @@ impl<'a> Way<'a> {
     }
 
     fn by_devices(&self, observed: &Observed, devices: &[&DeviceFacts], op: Direction) -> f64 {
-        let bytes = |to: &Snapshot| {
-            let all = Flow::between(devices, &observed.host.before, to)?.side(op).bytes;
-            let mirrors = self.mirrors.iter().filter(|_| op == Direction::Write);
-            let again: f64 = mirrors.map(|mirror| mirror.surplus(observed, to)).sum();
-            Some((all - again).max(0.0))
-        };
-        ends_of(observed, op).filter_map(bytes).fold(0.0, f64::max)
+        ends_of(observed, op)
+            .filter_map(|to| {
+                let all = Flow::between(devices, &observed.host.before, to)?.side(op).bytes;
+                let mirrors = self.mirrors.iter().filter(|_| op == Direction::Write);
+                let again: f64 = mirrors.map(|mirror| mirror.surplus(observed, to)).sum();
+                Some((all - again).max(0.0))
+            })
+            .fold(0.0, f64::max)
     }
 
     fn by_networks(&self, observed: &Observed, op: Direction) -> f64 {
         let of = |server: &&Remote| {
             let bytes = ends_of(observed, op)
                 .filter_map(|to| shared::interface_bytes(&observed.host.before, to, server));
-            let side = |(received, sent)| if op == Direction::Read { received } else { sent };
-            bytes.map(side).fold(0.0, f64::max)
+            bytes
+                .map(|(received, sent)| if op == Direction::Read { received } else { sent })
+                .fold(0.0, f64::max)
         };
         self.servers.iter().map(of).sum()
     }
@@ -287,9 +286,9 @@ fn no_device(observed: &Observed, target: &TargetFacts) -> String {
     let missing = observed.facts.missing.iter().find(|missing| missing.what == of_this);
     let why = missing.map_or("no block device was found below".into(), |of| of.why.clone());
     // Since Linux 6.18 it is `fsync=volatile`.
-    let is = |option: &str| ["volatile", "fsync=volatile"].contains(&option);
-    let is_volatile = |on: &&Filesystem| on.options.split(',').any(is);
-    match target.filesystem.as_ref().filter(is_volatile) {
+    match target.filesystem.as_ref().filter(|on| {
+        on.options.split(',').any(|option| ["volatile", "fsync=volatile"].contains(&option))
+    }) {
         Some(on) => format!("{why}; {} is mounted with volatile, and skips flushes", on.kind),
         None => why,
     }
@@ -299,7 +298,7 @@ fn no_device(observed: &Observed, target: &TargetFacts) -> String {
 mod tests {
     use super::*;
     use crate::testcase::{MIB, TestCase, Workload};
-    use candor_record::facts::{Fact, PathKind};
+    use candor_record::facts::{Fact, Filesystem, PathKind};
     use candor_record::requests::{Issuer, RequestStats, Requests};
     use candor_record::{ArrayState, InterfaceBytes};
 

@@ -68,9 +68,8 @@ pub fn may_write(observed: &Observed) -> bool {
         let on = target.filesystem.as_ref();
         target.device_search.is_some() || on.is_some_and(|on| on.mount_point == "/")
     };
-    let writes = |of: &Requests| of.direction == RequestOp::Write;
     let other = |who: &Issuer| is_other(observed, who) && !who.is_kernel();
-    let seen = || seen_of(observed, &observed.tops(), writes, other);
+    let seen = || seen_of(observed, &observed.tops(), |of| of.direction == RequestOp::Write, other);
     observed.targets().into_iter().any(is_root)
         || seen().is_some_and(|share| share > FOREIGN.value)
         || wrote_in_idle_moment(observed)
@@ -132,9 +131,8 @@ pub fn own_shapes<'a>(
 pub fn share_below(observed: &Observed, devices: &[&DeviceFacts], op: Direction) -> Option<f64> {
     let direction = if op == Direction::Read { RequestOp::Read } else { RequestOp::Write };
     let whole = |of: &Requests| of.traced_share().is_none_or(|share| share >= TRACED_MOST.value);
-    let counts = |of: &Requests| of.direction == direction && whole(of);
     let other = |who: &Issuer| is_other(observed, who) && !who.is_kernel();
-    seen_of(observed, devices, counts, other)
+    seen_of(observed, devices, |of| of.direction == direction && whole(of), other)
 }
 
 /// The bytes of others that passed the devices on top, and those at the bottom, in the idle moment,
@@ -228,11 +226,12 @@ fn beside_ours<'a>(observed: &Observed<'a>) -> Option<Foreign<'a>> {
 /// bypasses the page cache passes each request on unchanged; its filesystem adds some metadata.
 fn beside_loops<'a>(observed: &Observed<'a>) -> Option<Foreign<'a>> {
     let (tops, leaves) = (observed.tops(), observed.leaves());
-    let is_handed_on = |top: &&DeviceFacts| {
-        let direct = top.loop_backing.as_ref().and_then(|backing| value(&backing.direct));
-        direct == Some(&true) && top.below.iter().all(|name| leaves.iter().any(|d| d.name == *name))
-    };
-    let applies = !tops.is_empty() && tops.iter().all(is_handed_on);
+    let applies = !tops.is_empty()
+        && tops.iter().all(|top| {
+            let direct = top.loop_backing.as_ref().and_then(|backing| value(&backing.direct));
+            direct == Some(&true)
+                && top.below.iter().all(|name| leaves.iter().any(|d| d.name == *name))
+        });
     let (top, leaf) = (observed.top?.bytes(), observed.leaf.filter(|_| applies)?.bytes());
     let bytes = (leaf - OURS_MOST.value * top).max(0.0);
     let how = "beyond the traffic of the loop device";

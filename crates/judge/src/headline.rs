@@ -79,13 +79,14 @@ fn work(observed: &Observed) -> String {
     }
     let sides =
         [Direction::Read, Direction::Write].into_iter().filter(|op| observed.app(*op).ops > 0.0);
-    let side = |op: Direction| {
-        let app = observed.app(op);
-        let size = fmt::size(ratio(app.bytes, app.ops));
-        let ops = fmt::count(observed.ops_per_s(op));
-        format!("{ops} {}s/s of {size} = {}", op.name(), fmt::rate(observed.bytes_per_s(op)))
-    };
-    let sides: Vec<String> = sides.map(side).collect();
+    let sides: Vec<String> = sides
+        .map(|op| {
+            let app = observed.app(op);
+            let size = fmt::size(ratio(app.bytes, app.ops));
+            let ops = fmt::count(observed.ops_per_s(op));
+            format!("{ops} {}s/s of {size} = {}", op.name(), fmt::rate(observed.bytes_per_s(op)))
+        })
+        .collect();
     if sides.is_empty() {
         return format!("{} trims/s", fmt::count(observed.ops_per_s(Direction::Trim)));
     }
@@ -109,11 +110,12 @@ fn own_cost(observed: &Observed) -> String {
 
 /// The rates of reads and writes in files of a tree.
 fn in_files(observed: &Observed) -> String {
-    let side = |(op, done): (Direction, &str)| {
-        let rate = observed.bytes_per_s(op);
-        if rate > 0.0 { format!(", {} {done}", fmt::rate(rate)) } else { String::new() }
-    };
-    [(Direction::Read, "read"), (Direction::Write, "written")].map(side).concat()
+    [(Direction::Read, "read"), (Direction::Write, "written")]
+        .map(|(op, done)| {
+            let rate = observed.bytes_per_s(op);
+            if rate > 0.0 { format!(", {} {done}", fmt::rate(rate)) } else { String::new() }
+        })
+        .concat()
 }
 
 /// Owner of the number, the heaviest caution by its title, how many more there are, and what they

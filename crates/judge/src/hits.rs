@@ -5,7 +5,7 @@ use candor_plan::units::Direction;
 use candor_record::Histogram;
 use candor_record::fmt::{self, ratio};
 use candor_record::histogram::{bucket_low, bucket_of};
-use candor_record::requests::{RequestOp, Requests, latency_percentile};
+use candor_record::requests::{RequestOp, latency_percentile};
 
 use crate::foreign;
 use crate::observed::Observed;
@@ -83,13 +83,14 @@ fn by_latency(observed: &Observed, ops: f64) -> Option<Hits> {
     let trace = observed.host.requests.as_ref()?;
     let devices = foreign::seen_at(&observed.tops());
     let seen = devices.iter().filter_map(|device| trace.of(device, RequestOp::Read));
-    let fastest = |of: &Requests| {
-        let steps = &of.own().unwrap_or(of).latency_ns;
-        let count: u64 = steps.iter().map(|(_, count)| count).sum();
-        let step = latency_percentile(steps, 0.01)?;
-        (count as f64 >= REQUESTS_SEEN.value).then_some(step.from_ns)
-    };
-    let fastest_ns = seen.filter_map(fastest).min()? as f64;
+    let fastest_ns = seen
+        .filter_map(|of| {
+            let steps = &of.own().unwrap_or(of).latency_ns;
+            let count: u64 = steps.iter().map(|(_, count)| count).sum();
+            let step = latency_percentile(steps, 0.01)?;
+            (count as f64 >= REQUESTS_SEEN.value).then_some(step.from_ns)
+        })
+        .min()? as f64;
     let below_ns = FAR_BELOW.value * fastest_ns;
     let reads = observed.ran.iter().map(|ran| ran.measured.of(Direction::Read));
     let latencies = reads.filter_map(|stats| stats.latency.as_ref());
@@ -138,7 +139,7 @@ mod tests {
     use candor_plan::Engine;
     use candor_plan::blocks::Access;
     use candor_record::Histogram;
-    use candor_record::requests::{Issuer, RequestStats};
+    use candor_record::requests::{Issuer, RequestStats, Requests};
 
     use super::*;
     use crate::coverage;

@@ -94,15 +94,16 @@ fn lacking(whole: &Observed, each: &[PhaseJudgement]) -> Vec<NotEvaluated> {
             }
         }
     }
-    let told = |(of, hosts): (NotEvaluated, Vec<&str>)| {
-        if hosts.len() == each.len() {
-            of
-        } else {
-            let lacked = format!("{}, on {}", of.lacked, parts::listed(&hosts));
-            NotEvaluated { lacked, ..of }
-        }
-    };
-    all.into_iter().map(told).collect()
+    all.into_iter()
+        .map(|(of, hosts)| {
+            if hosts.len() == each.len() {
+                of
+            } else {
+                let lacked = format!("{}, on {}", of.lacked, parts::listed(&hosts));
+                NotEvaluated { lacked, ..of }
+            }
+        })
+        .collect()
 }
 
 #[cfg(test)]

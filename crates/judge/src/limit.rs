@@ -17,9 +17,10 @@ use crate::thresholds::{ALL_CPUS_BUSY, MORE_IN_DEVICE, PACED};
 /// else is left and it had all that was asked of it.
 pub fn limited_by(observed: &Observed, findings: &[Finding]) -> Option<Limit> {
     if observed.ran.is_empty() {
-        let known =
-            |stage| stage <= Stage::Throttle || [Stage::Device, Stage::Names].contains(&stage);
-        return first_at(findings, known).or_else(|| own_cost(observed));
+        return first_at(findings, |stage| {
+            stage <= Stage::Throttle || [Stage::Device, Stage::Names].contains(&stage)
+        })
+        .or_else(|| own_cost(observed));
     }
     // Without a cache or a throttle the plan's rate was not reached.
     first_at(findings, |stage| stage <= Stage::Throttle)

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use candor_plan::units::Direction;
 use candor_plan::work::Figure;
 use candor_plan::{Job, Phase};
-use candor_record::facts::{AccountingOutcome, AccountingProbe, DeviceFacts, value};
+use candor_record::facts::{AccountingOutcome, DeviceFacts, value};
 use candor_record::fmt::ratio;
 use candor_record::{
     Facts, HostRecord, Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Snapshot,
@@ -254,12 +254,10 @@ impl<'a> Observed<'a> {
     pub fn blind(&self) -> bool {
         let targets = self.targets().into_iter();
         let probes = targets.filter_map(|target| target.accounting_probe.as_ref());
-        let is_blind = |probe: &AccountingProbe| {
+        probes.into_iter().any(|probe| {
             let not_counted = probe.outcome == AccountingOutcome::NotCounted;
             probe.is_uncounted_command() || (probe.direct && not_counted)
-        };
-        probes.into_iter().any(is_blind)
-            || self.tops().iter().any(|device| value(&device.counts_io) == Some(&false))
+        }) || self.tops().iter().any(|device| value(&device.counts_io) == Some(&false))
     }
 
     /// Counting was switched off for a device on top, or was so at some time.
@@ -353,8 +351,7 @@ impl<'a> Observed<'a> {
 
     /// No operation completed.
     pub fn nothing_done(&self) -> bool {
-        let did = |m: &Measurement| m.ops_done() > 0;
-        !self.record.measurements.iter().any(did)
+        !self.record.measurements.iter().any(|m| m.ops_done() > 0)
     }
 
     /// Some job is slowed down on purpose.
@@ -393,12 +390,12 @@ impl<'a> Observed<'a> {
     /// repeats, as it happened.
     pub fn written_before(&self) -> bool {
         let ours = |name: &String| self.ran.iter().any(|ran| ran.job.targets.contains(name));
-        let wrote = |report: &'a PhaseRecord| {
-            let jobs = self.phase_of(report).into_iter().flat_map(|phase| &phase.jobs);
-            jobs.flat_map(|job| &job.targets).any(ours)
-                && report.measurements.iter().any(|m| m.of(Direction::Write).ops > 0)
-        };
-        self.written_by().is_some() || self.earlier.iter().any(wrote)
+        self.written_by().is_some()
+            || self.earlier.iter().any(|report| {
+                let jobs = self.phase_of(report).into_iter().flat_map(|phase| &phase.jobs);
+                jobs.flat_map(|job| &job.targets).any(ours)
+                    && report.measurements.iter().any(|m| m.of(Direction::Write).ops > 0)
+            })
     }
 
     /// The job that moved the most bytes.
@@ -427,10 +424,9 @@ fn counting<'a>(setup: &SetupFacts<'a>) -> Vec<&'a DeviceFacts> {
 
 /// Mean of several distributions, weighted by their numbers of samples.
 pub fn mean<'a>(latencies: impl Iterator<Item = &'a Latency>) -> Option<f64> {
-    let weigh = |(sum, count): (f64, f64), l: &Latency| {
+    let (sum, count) = latencies.fold((0.0, 0.0), |(sum, count), l| {
         (sum + finite(l.mean_ns) * l.count as f64, count + l.count as f64)
-    };
-    let (sum, count) = latencies.fold((0.0, 0.0), weigh);
+    });
     (count > 0.0).then(|| sum / count)
 }
 

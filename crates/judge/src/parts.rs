@@ -6,7 +6,7 @@
 
 use candor_plan::Plan;
 use candor_record::{
-    FleetMember, FollowUp, HostRecord, Measurement, OpStats, PhaseRecord, ProcessIo, Snapshot,
+    FleetMember, FollowUp, HostRecord, Measurement, PhaseRecord, ProcessIo, Snapshot,
 };
 
 use crate::case::Case;
@@ -153,8 +153,8 @@ fn of_hosts(record: &PhaseRecord, members: &[&HostRecord]) -> PhaseRecord {
 
 /// An earlier phase as these hosts saw it, without what no rule asks of one.
 fn earlier_of(earlier: &PhaseRecord, indices: &[Option<u32>]) -> PhaseRecord {
-    let is_one = |host: &&HostRecord| indices.contains(&index(host));
-    let members: Vec<&HostRecord> = earlier.hosts.iter().filter(is_one).collect();
+    let members: Vec<&HostRecord> =
+        earlier.hosts.iter().filter(|host| indices.contains(&index(host))).collect();
     if !are_several(earlier) || members.is_empty() {
         return earlier.clone();
     }
@@ -219,10 +219,9 @@ fn share(part: &PhaseRecord, whole: &PhaseRecord) -> f64 {
 /// A follow-up of all hosts, as if this part had the same share in it as in the phase.
 fn scale(follow_up: &mut FollowUp, share: f64) {
     let of = |count: u64| (count as f64 * share).round() as u64;
-    let scale = |stats: &mut OpStats| {
+    follow_up.measurement.operations.iter_mut().for_each(|stats| {
         (stats.ops, stats.bytes) = (of(stats.ops), of(stats.bytes));
         stats.ops_per_s *= share;
         stats.bytes_per_s *= share;
-    };
-    follow_up.measurement.operations.iter_mut().for_each(scale);
+    });
 }

@@ -7,7 +7,7 @@
 use candor_plan::blocks::{Access, Pace};
 use candor_plan::units::Direction;
 use candor_plan::{Sharing, Target};
-use candor_record::facts::{DeviceFacts, DeviceKind, TargetFacts, value};
+use candor_record::facts::{DeviceKind, TargetFacts, value};
 use candor_record::{Change, Ended, PhaseJudgement, Verdict};
 
 use crate::case::Case;
@@ -17,7 +17,6 @@ use crate::follow_ups;
 use crate::more_load;
 use crate::observed::{Observed, Ran};
 use crate::parts;
-use crate::setup::Planned;
 use crate::stage::Stage;
 use crate::thresholds::{AGAIN, KNEE, SLICE_OPS, SLICED_PHASE_S};
 use crate::trials;
@@ -192,15 +191,15 @@ fn cache(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Ques
 
 /// Bytes that the work can read from.
 fn reach(observed: &Observed, ran: &Ran) -> Option<f64> {
-    let ours = |other: &Planned| other.index == ran.index;
-    let targets = observed.targets_of(ours);
+    let targets = observed.targets_of(|other| other.index == ran.index);
     let of = |target: &&TargetFacts| {
         let count = target.files_in_all.unwrap_or(1) as f64;
         let requested = observed.plan.target(&target.target)?.size;
         let requested = requested.map(|size| size.0 as f64 * count);
         let files = target.files_bytes();
-        let device = || observed.facts.device(value(&target.device)?).map(|d| d.size_bytes as f64);
-        requested.or((files > 0.0).then_some(files)).or_else(device)
+        requested
+            .or((files > 0.0).then_some(files))
+            .or_else(|| observed.facts.device(value(&target.device)?).map(|d| d.size_bytes as f64))
     };
     let each: Option<Vec<f64>> = targets.iter().map(of).collect();
     each.map(|sizes| sizes.into_iter().sum::<f64>()).filter(|reach| *reach > 0.0)
@@ -209,10 +208,10 @@ fn reach(observed: &Observed, ran: &Ran) -> Option<f64> {
 /// Hosts of virtual machines, arrays behind a network and RAID controllers have caches that Linux
 /// does not see.
 fn may_cache(observed: &Observed) -> bool {
-    let remote = |d: &&DeviceFacts| {
-        d.remote.is_some() || matches!(d.kind, DeviceKind::Scsi | DeviceKind::NvmeFabric)
-    };
-    value(&observed.facts.host.hypervisor) != Some(&false) || observed.leaves().iter().any(remote)
+    value(&observed.facts.host.hypervisor) != Some(&false)
+        || observed.leaves().iter().any(|d| {
+            d.remote.is_some() || matches!(d.kind, DeviceKind::Scsi | DeviceKind::NvmeFabric)
+        })
 }
 
 /// How long one operation takes alone, where many were in flight.

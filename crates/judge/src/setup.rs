@@ -251,10 +251,11 @@ impl<'a> SetupFacts<'a> {
     pub fn written_by(&self) -> Option<&'a str> {
         let earlier = self.plan.phases.iter().take(self.phase_index);
         let ours = |name: &String| self.jobs.iter().any(|j| j.job.targets.contains(name));
-        let writes = |job: &Job| {
-            job.blocks().is_some_and(|b| b.mix.write > 0) && job.targets.iter().any(ours)
-        };
-        let mut earlier = earlier.filter(|phase| phase.jobs.iter().any(writes));
+        let mut earlier = earlier.filter(|phase| {
+            phase.jobs.iter().any(|job| {
+                job.blocks().is_some_and(|b| b.mix.write > 0) && job.targets.iter().any(ours)
+            })
+        });
         earlier.next_back().map(|phase| phase.name.as_str())
     }
 

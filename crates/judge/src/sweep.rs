@@ -220,10 +220,11 @@ fn point(
     phases: &[PhaseRecord],
     judged: &[Option<PhaseJudgement>],
 ) -> Option<Point> {
-    let of_phase = |(record, _): &(&PhaseRecord, &Option<PhaseJudgement>)| {
-        record.phase == work.phase && !record.search_step
-    };
-    let ran: Vec<_> = phases.iter().zip(judged).filter(of_phase).collect();
+    let ran: Vec<_> = phases
+        .iter()
+        .zip(judged)
+        .filter(|(record, _)| record.phase == work.phase && !record.search_step)
+        .collect();
     let measured = || ran.iter().flat_map(|(record, _)| &record.measurements);
     let elapsed_ns = |m: &Measurement| {
         let done = m.operations.iter().filter(|op| op.ops > 0);

@@ -39,8 +39,9 @@ pub use watch::WatchScreen;
 #[cfg(test)]
 fn text(buffer: &ratatui_core::buffer::Buffer) -> String {
     let cells = buffer.content.chunks(usize::from(buffer.area.width.max(1)));
-    let line = |cells: &[ratatui_core::buffer::Cell]| {
-        cells.iter().map(ratatui_core::buffer::Cell::symbol).chain(["\n"]).collect::<String>()
-    };
-    cells.map(line).collect()
+    cells
+        .map(|cells| {
+            cells.iter().map(ratatui_core::buffer::Cell::symbol).chain(["\n"]).collect::<String>()
+        })
+        .collect()
 }

@@ -187,9 +187,10 @@ fn stack<'a>(facts: &'a Facts, tops: &[&'a str]) -> Vec<&'a str> {
         }
         at += 1;
     }
-    let is_leaf = |name: &&str| facts.device(name).is_none_or(|device| device.below.is_empty());
     let lower = found.split_off(tops.len());
-    let (leaves, upper): (Vec<&str>, Vec<&str>) = lower.into_iter().partition(is_leaf);
+    let (leaves, upper): (Vec<&str>, Vec<&str>) = lower
+        .into_iter()
+        .partition(|name| facts.device(name).is_none_or(|device| device.below.is_empty()));
     found.into_iter().chain(upper).chain(leaves).collect()
 }
 

@@ -75,25 +75,26 @@ fn note_missing(host: &HostFacts, missing_facts: &mut MissingFacts) {
 /// the kernel is of another architecture (Linux 6.1 and later name theirs).
 fn emulator(roots: &Roots) -> Option<Fact<String>> {
     const ARCHITECTURES: [&str; 3] = ["x86_64", "aarch64", "riscv64"];
-    let machine = |text: &str| {
-        let model = keyed(text, "model name")?;
-        model.starts_with("QEMU TCG CPU").then(|| "QEMU, for the whole machine".to_owned())
-    };
-    let program = |text: &str| {
-        let kernel = text.trim();
-        let differs = ARCHITECTURES.contains(&kernel) && kernel != std::env::consts::ARCH;
-        let own = std::env::consts::ARCH;
-        differs.then(|| format!("an emulator of {own} on {kernel}, for this program"))
-    };
     roots
-        .fact(&roots.proc.join("cpuinfo"), machine)
-        .or_else(|| roots.fact(&roots.proc.join("sys/kernel/arch"), program))
+        .fact(&roots.proc.join("cpuinfo"), |text| {
+            let model = keyed(text, "model name")?;
+            model.starts_with("QEMU TCG CPU").then(|| "QEMU, for the whole machine".to_owned())
+        })
+        .or_else(|| {
+            roots.fact(&roots.proc.join("sys/kernel/arch"), |text| {
+                let kernel = text.trim();
+                let differs = ARCHITECTURES.contains(&kernel) && kernel != std::env::consts::ARCH;
+                let own = std::env::consts::ARCH;
+                differs.then(|| format!("an emulator of {own} on {kernel}, for this program"))
+            })
+        })
 }
 
 /// The process that traces this one, by name and number.
 pub(crate) fn traced_by(roots: &Roots) -> Option<Fact<String>> {
-    let tracer = |text: &str| keyed(text, "TracerPid")?.parse().ok().filter(|pid| *pid > 0);
-    let pid: Fact<u32> = roots.fact(&roots.proc.join("self/status"), tracer)?;
+    let pid: Fact<u32> = roots.fact(&roots.proc.join("self/status"), |text| {
+        keyed(text, "TracerPid")?.parse().ok().filter(|pid| *pid > 0)
+    })?;
     let name = roots.text(&roots.proc.join(pid.value.to_string()).join("comm"));
     let name = name.unwrap_or_else(|| "a process".to_owned());
     Some(Fact::new(format!("{name} ({})", pid.value), pid.from))

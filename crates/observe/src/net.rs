@@ -107,10 +107,9 @@ pub(crate) fn iscsi(node: &crate::source::node::Node, roots: &Roots) -> Option<R
     let prefix = session.replace("session", "connection") + ":";
     let mine = || roots.names(&all).into_iter().filter(|name| name.starts_with(&prefix));
     let address_in = |directory: &Path| {
-        let known = |text: &str| address_of(text).map(|_| text.to_owned());
-        ["address", "persistent_address"]
-            .into_iter()
-            .find_map(|file| roots.fact(&directory.join(file), known))
+        ["address", "persistent_address"].into_iter().find_map(|file| {
+            roots.fact(&directory.join(file), |text| address_of(text).map(|_| text.to_owned()))
+        })
     };
     let address = mine().find_map(|name| address_in(&all.join(name)))?;
     let interface = host.and_then(|host| {

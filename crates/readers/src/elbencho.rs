@@ -61,12 +61,11 @@ fn operations(phase: &str, main: Side, read: Option<Side>) -> Vec<OpResults> {
         all.push(named(owned(("read", Figure::Read)), read.io));
         all.push(named(("read items".to_owned(), Figure::Item), read.entries));
     }
-    let occurred = |op: &OpResults| {
+    all.retain(|op| {
         let any =
             [op.ops_per_s, op.bytes_per_s, op.bytes.map(|n| n as f64), op.ops.map(|n| n as f64)];
         any.into_iter().flatten().any(|figure| figure > 0.0)
-    };
-    all.retain(occurred);
+    });
     all
 }
 

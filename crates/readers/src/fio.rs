@@ -267,8 +267,9 @@ fn block_bytes(options: &JobOptions) -> Option<u64> {
     let largest = |op: Direction| {
         let split = blocks.split.as_ref().map(|split| split.of(op));
         let split = split.and_then(|shares| shares.iter().map(|share| share.value).max());
-        let range = || blocks.range.as_ref().map(|range| range.of(op).1);
-        split.or_else(range).unwrap_or(*blocks.fixed.of(op))
+        split
+            .or_else(|| blocks.range.as_ref().map(|range| range.of(op).1))
+            .unwrap_or(*blocks.fixed.of(op))
     };
     Direction::ALL.into_iter().filter(|op| occurs(*op)).map(largest).max()
 }
@@ -315,10 +316,11 @@ impl Job {
 
     fn operations(&self) -> Vec<OpResults> {
         let flushes = [("fsync", Figure::Flush, self.sync.as_ref())];
-        let occurred = |side: &&Side| side.total_ios > 0;
         let all = self.sides().into_iter().chain(flushes);
-        all.filter_map(|(name, figure, side)| Some(side.filter(occurred)?.results(name, figure)))
-            .collect()
+        all.filter_map(|(name, figure, side)| {
+            Some(side.filter(|side| side.total_ios > 0)?.results(name, figure))
+        })
+        .collect()
     }
 }
 
@@ -349,13 +351,12 @@ impl Side {
 
 impl Latency {
     fn results(&self) -> LatencyResults {
-        let percentile = |(p, ns): (&String, &u64)| Some((p.parse().ok()?, *ns));
         let mut percentiles: Vec<(f64, u64)> =
-            self.percentile.iter().filter_map(percentile).collect();
+            self.percentile.iter().filter_map(|(p, ns)| Some((p.parse().ok()?, *ns))).collect();
         percentiles.retain(|(p, _)| (0.0..=100.0).contains(p));
         percentiles.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let bin = |(ns, count): (&String, &u64)| Some((ns.parse().ok()?, *count));
-        let mut buckets: Vec<(u64, u64)> = self.bins.iter().filter_map(bin).collect();
+        let mut buckets: Vec<(u64, u64)> =
+            self.bins.iter().filter_map(|(ns, count)| Some((ns.parse().ok()?, *count))).collect();
         buckets.sort_unstable();
         LatencyResults {
             mean_ns: Some(self.mean),

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use candor_plan::units::Direction;
 use candor_plan::{PathText, path_of};
-use candor_record::results::{Interval, JobResults, OpResults, PhaseResults, Results};
+use candor_record::results::{JobResults, OpResults, PhaseResults, Results};
 
 use super::{Names, begin, intervals, moment};
 use line::{Kind, Line};
@@ -111,8 +111,8 @@ fn job_results(
     let (mut names, mut jobs) = (Names::default(), Vec::<(usize, JobResults)>::new());
     for ((job, op), series) in series {
         let op = operation(*op, series, origin_ms);
-        let end_ns = |last: &Interval| last.start_ns.saturating_add(last.length_ns);
-        let elapsed_ns = op.intervals.last().map_or(0, end_ns);
+        let elapsed_ns =
+            op.intervals.last().map_or(0, |last| last.start_ns.saturating_add(last.length_ns));
         if jobs.last().is_none_or(|(last, _)| last != job) {
             jobs.push((*job, JobResults { job: names.take(name), ..JobResults::default() }));
         }

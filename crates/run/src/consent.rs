@@ -189,13 +189,13 @@ impl Guard {
             let mut jobs = phase.jobs.iter().filter(|job| makes(job));
             jobs.any(|job| job.targets.contains(&target.name))
         };
-        let is_kept = |target: &&Target| {
-            used_by(&makes_names, target) || (target.keep && used_by(&makes_files, target))
-        };
-        let is_removed = |target: &&Target| !target.keep && used_by(&makes_files, target);
         AbsentNames {
-            kept: Absent::of(plan.targets.iter().filter(is_kept)),
-            removed: Absent::of(plan.targets.iter().filter(is_removed)),
+            kept: Absent::of(plan.targets.iter().filter(|target| {
+                used_by(&makes_names, target) || (target.keep && used_by(&makes_files, target))
+            })),
+            removed: Absent::of(
+                plan.targets.iter().filter(|target| !target.keep && used_by(&makes_files, target)),
+            ),
         }
     }
 
@@ -505,8 +505,7 @@ fn uses<'a>(phases: &'a [Phase], target: &'a Target) -> impl Iterator<Item = &'a
 /// Name of what the first job that changes a tree does to it.
 fn changes(upcoming: &Upcoming<'_>, target: &Target) -> Option<&'static str> {
     upcoming.phases.iter().enumerate().find_map(|(at, phase)| {
-        let on_it = |job: &&Job| job.targets.contains(&target.name);
-        phase.jobs.iter().filter(on_it).find_map(|job| {
+        phase.jobs.iter().filter(|job| job.targets.contains(&target.name)).find_map(|job| {
             let entries = job.entries()?;
             let makes = !entries.needs_names();
             let lays_out = Needs::of(upcoming.before(at), target, entries) != Needs::default();
@@ -523,8 +522,8 @@ fn destroys(phases: &[Phase], target: &Target) -> Option<&'static Operation> {
 
 /// True where some work takes a target for directories.
 fn names_directories(phases: &[Phase], target: &Target) -> bool {
-    let over = |work: &Work| work.entries().is_some_and(|e| e.over == Over::TargetDirectories);
-    uses(phases, target).any(over)
+    uses(phases, target)
+        .any(|work| work.entries().is_some_and(|e| e.over == Over::TargetDirectories))
 }
 
 /// True for a device, or a link to one: nothing is laid out on it.

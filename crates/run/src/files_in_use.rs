@@ -28,8 +28,9 @@ pub fn note(plan: &Plan) -> Result<(), RunError> {
         let in_tree = tree_of(plan, target);
         let in_tree = in_tree.map(|(path, why)| problem(place.key("path"), &path, &why));
         // Targets of several phases may share a directory.
-        let is_new = |new: &Problem| problems.iter().all(|of: &Problem| of.message != new.message);
-        problems.extend(in_tree.filter(is_new));
+        problems.extend(
+            in_tree.filter(|new| problems.iter().all(|of: &Problem| of.message != new.message)),
+        );
         let list = target.listing.as_ref().and_then(|list| list.file.as_deref());
         let refused = list.and_then(|list| refused(list, Use::List));
         problems.extend(refused.map(|(path, why)| problem(place.key("listing"), &path, &why)));

@@ -138,8 +138,8 @@ fn growth(phase: &Phase, target: &Target, work: &[Work<'_>]) -> u64 {
     if is_laid_out(target, work) && !is_sparse {
         return lacking();
     }
-    let by_jobs = |known: u64, work: &Work<'_>| known.saturating_add(written(phase, target, work));
-    match work.iter().fold(0, by_jobs) {
+    match work.iter().fold(0_u64, |known, work| known.saturating_add(written(phase, target, work)))
+    {
         0 => 0,
         written => written.min(lacking()),
     }

@@ -29,15 +29,17 @@ impl Failed {
 /// Runs hooks of several jobs at the same time; those that failed.
 pub fn run<'a>(hooks: impl Iterator<Item = (usize, &'a Job, &'a Hook)>) -> Vec<Failed> {
     thread::scope(|scope| {
-        let start = |(at, job, hook): (usize, &'a Job, &'a Hook)| {
-            let named = thread::Builder::new().name("candor/hook".into());
-            (at, job, hook, named.spawn_scoped(scope, || run_one(hook)))
-        };
-        let started: Vec<_> = hooks.map(start).collect();
+        let started: Vec<_> = hooks
+            .map(|(at, job, hook)| {
+                let named = thread::Builder::new().name("candor/hook".into());
+                (at, job, hook, named.spawn_scoped(scope, || run_one(hook)))
+            })
+            .collect();
         let mut failed = Vec::new();
         for (at, job, hook, thread) in started {
-            let panicked = |_| Err(io::Error::other("it panicked"));
-            let result = thread.and_then(|thread| thread.join().unwrap_or_else(panicked));
+            let result = thread.and_then(|thread| {
+                thread.join().unwrap_or_else(|_| Err(io::Error::other("it panicked")))
+            });
             if let Some(failure) = failure(job, hook, result) {
                 failed.push(Failed { at, failure, may: hook.may_fail });
             }

@@ -120,11 +120,11 @@ impl FileLayout<'_> {
     fn target(&mut self, index: usize, target: &Target, work: &[Work<'_>]) -> Result<(), RunError> {
         let writes = work.iter().find_map(|work| work.job.work.destroys());
         // What is written until nothing fits is not there beforehand.
-        let fills = |Work { job, .. }: &Work| {
-            let stop = job.stop.as_ref().unwrap_or(&self.phase.stop);
-            stop.until_full && job.work.destroys().is_some()
-        };
-        let is_filled = target.layout == Layout::Needed && work.iter().any(fills);
+        let is_filled = target.layout == Layout::Needed
+            && work.iter().any(|Work { job, .. }| {
+                let stop = job.stop.as_ref().unwrap_or(&self.phase.stop);
+                stop.until_full && job.work.destroys().is_some()
+            });
         let needed = is_laid_out(target, work) && !is_filled;
         // Whoever opens a file in the phase makes it there.
         let made_in_phase = work.iter().all(|work| work.blocks.opening.is_in_phase());
@@ -318,11 +318,10 @@ impl Unflushed {
 
     /// Flushes all, so that they do not disturb the measurement.
     fn flush(self) -> Result<(), RunError> {
-        let flush = |(file, files): (File, usize)| match files {
+        let flushed = self.0.into_values().try_for_each(|(file, files)| match files {
             1 => file.sync_all(),
             _ => rustix::fs::syncfs(&file).map_err(io::Error::from),
-        };
-        let flushed = self.0.into_values().try_for_each(flush);
+        });
         flushed.map_err(RunError::file("flush", Path::new("what was laid out")))
     }
 }

@@ -313,16 +313,17 @@ impl Runner for Local {
         let generic = candor_observe::block_device_of_commands(&path, &self.roots).is_some();
         let kind = if generic { PathKind::Device } else { kind(&path) };
         let has_length = matches!(kind, PathKind::File | PathKind::Device);
-        let length = || {
-            if generic {
-                candor_observe::file_facts(&path).ok().map(|facts| facts.size_bytes)
-            } else {
-                File::open(&path).and_then(|mut file| file.seek(SeekFrom::End(0))).ok()
-            }
-        };
         Ok(Survey {
             kind,
-            length_bytes: has_length.then(length).flatten(),
+            length_bytes: has_length
+                .then(|| {
+                    if generic {
+                        candor_observe::file_facts(&path).ok().map(|facts| facts.size_bytes)
+                    } else {
+                        File::open(&path).and_then(|mut file| file.seek(SeekFrom::End(0))).ok()
+                    }
+                })
+                .flatten(),
             takes_direct: takes_direct(&path),
             engine: candor_blocks::engines::best_of_many(),
             space: space(&path),

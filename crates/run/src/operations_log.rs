@@ -14,7 +14,7 @@ use std::thread::{self, JoinHandle};
 use candor_engine::{LoggedOperation, LoggedOperations};
 use candor_plan::blocks::Engine;
 use candor_plan::entries::EntriesEngine;
-use candor_plan::{Blocks, Entries, Job, OperationsLog, PathText, Phase, Plan, Target};
+use candor_plan::{Job, OperationsLog, PathText, Phase, Plan, Target};
 use candor_record::{IoFailure, Note};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -62,9 +62,8 @@ enum Words {
 
 impl Words {
     fn of(job: &Job, log: &OperationsLog) -> Words {
-        let engine = |blocks: &Blocks| matches!(blocks.engine, Engine::Libaio(_));
-        let of_names = |entries: &Entries| entries.engine == Some(EntriesEngine::Libaio);
-        let is_aio = job.blocks().is_some_and(engine) || job.entries().is_some_and(of_names);
+        let is_aio = job.blocks().is_some_and(|blocks| matches!(blocks.engine, Engine::Libaio(_)))
+            || job.entries().is_some_and(|entries| entries.engine == Some(EntriesEngine::Libaio));
         match (log.calls, is_aio) {
             (false, _) => Words::Steps,
             (true, false) => Words::Calls,
@@ -359,7 +358,7 @@ impl LogFile {
 
 #[cfg(test)]
 mod tests {
-    use candor_plan::Tree;
+    use candor_plan::{Blocks, Tree};
 
     use super::*;
 

@@ -131,8 +131,8 @@ fn search_device(facts: &mut Facts, index: usize, path: &Path, access: Access, r
     let mut found = accounting_probe::device_behind(path, access, roots);
     let has_nothing = found.as_ref().is_err_and(|error| error.nothing_to_read);
     if let (true, Access::Write, Some(directory)) = (has_nothing, access, path.parent()) {
-        let search = |file: &Path| accounting_probe::device_behind(file, access, roots);
-        found = on_own_file(directory, search).unwrap_or(found);
+        found = on_own_file(directory, |file| accounting_probe::device_behind(file, access, roots))
+            .unwrap_or(found);
     }
     candor_observe::take_search(facts, index, found, roots);
 }
@@ -240,10 +240,9 @@ fn on_own_file<T>(directory: &Path, act: impl FnOnce(&Path) -> T) -> Result<T, S
 
 /// Files whose pages in the cache the kernel does not report to this user, all in one.
 pub fn unreadable_pages(files: &PhaseFiles) -> Option<Missing> {
-    let is_denied = |path: &PathBuf| {
+    let mut found = files.0.iter().map(|named| named.path).filter(|path| {
         cache::look(path).is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
-    };
-    let mut found = files.0.iter().map(|named| named.path).filter(is_denied);
+    });
     let first = found.next()?;
     let first = first.text();
     let what = match found.count() {

@@ -68,10 +68,10 @@ impl RunTracer {
     /// Why the tracer could not start, once. With `wait` the call waits for the start to end;
     /// without, a start that goes on is no failure yet.
     pub fn failure(&mut self, wait: bool) -> Option<Missing> {
-        let is_over = |starting: &mut io::Result<JoinHandle<()>>| {
-            wait || starting.as_ref().map_or(true, JoinHandle::is_finished)
-        };
-        match self.starting.take_if(is_over)? {
+        match self
+            .starting
+            .take_if(|starting| wait || starting.as_ref().map_or(true, JoinHandle::is_finished))?
+        {
             Ok(starting) => {
                 if let Err(panic) = starting.join() {
                     std::panic::resume_unwind(panic);

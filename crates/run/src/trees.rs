@@ -186,13 +186,10 @@ impl NamedTree {
     pub fn items(&self) -> Box<dyn Iterator<Item = NamedFile> + '_> {
         match &self.names {
             TreeNames::Computed(tree) => Box::new(tree.items(&self.path, 0)),
-            TreeNames::Listed(list) => {
-                let file = |nth| {
-                    let path = self.path.join(OsStr::from_bytes(list.file(nth)));
-                    NamedFile { path, size: list.size(nth) }
-                };
-                Box::new((0..list.files() as usize).map(file))
-            }
+            TreeNames::Listed(list) => Box::new((0..list.files() as usize).map(|nth| {
+                let path = self.path.join(OsStr::from_bytes(list.file(nth)));
+                NamedFile { path, size: list.size(nth) }
+            })),
         }
     }
 

@@ -116,10 +116,10 @@ pub fn place(of: &FigureChange) -> String {
 pub fn by_job(change: &RunChange) -> Vec<Vec<&FigureChange>> {
     let mut tables: Vec<Vec<&FigureChange>> = Vec::new();
     for figure in &change.figures {
-        let same = |of: &&mut Vec<&FigureChange>| {
-            (&of[0].phase, &of[0].job) == (&figure.phase, &figure.job)
-        };
-        match tables.iter_mut().find(same) {
+        match tables
+            .iter_mut()
+            .find(|of| (&of[0].phase, &of[0].job) == (&figure.phase, &figure.job))
+        {
             Some(table) => table.push(figure),
             None => tables.push(vec![figure]),
         }
@@ -266,12 +266,13 @@ pub fn reasons(figures: &[&FigureChange]) -> Vec<(String, String)> {
             None => seen.push((text, vec![short(figure)])),
         }
     }
-    let told = |(text, mut names): (String, Vec<String>)| {
-        names.sort();
-        names.dedup();
-        (names.join(", "), format!("{text}."))
-    };
-    seen.into_iter().map(told).collect()
+    seen.into_iter()
+        .map(|(text, mut names)| {
+            names.sort();
+            names.dedup();
+            (names.join(", "), format!("{text}."))
+        })
+        .collect()
 }
 
 /// The result of a check in a word, and its role.

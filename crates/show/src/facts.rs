@@ -38,12 +38,13 @@ pub fn of_hosts(report: &Report, style: &Style) -> String {
     }
     match all.as_slice() {
         [(text, names)] if names.len() == 1 => text.clone(),
-        all => {
-            let section = |(text, names): &(String, Vec<String>)| {
+        all => all
+            .iter()
+            .map(|(text, names)| {
                 format!("{}\n\n{text}", style.paint(Tone::Strong, &names.join(", ")))
-            };
-            all.iter().map(section).collect::<Vec<_>>().join("\n")
-        }
+            })
+            .collect::<Vec<_>>()
+            .join("\n"),
     }
 }
 

@@ -127,10 +127,11 @@ fn figures(run: &ListedRun, results_max: usize) -> String {
             phases => counted(phases as u64, "result"),
         };
     }
-    let text = |of: &candor_record::trend::ListedResult| {
-        format!("{} {}", of.operation, of.figure.text(of.value))
-    };
-    run.results.iter().map(text).collect::<Vec<_>>().join(", ")
+    run.results
+        .iter()
+        .map(|of| format!("{} {}", of.operation, of.figure.text(of.value)))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn verdict(run: &ListedRun) -> Cell {

@@ -155,8 +155,7 @@ impl Line {
 /// `[2/6] random read`; without a number for a run of one phase, and for steps of a search.
 pub fn head(progress: &RunProgress) -> String {
     let name = progress.phase();
-    let numbered = |(number, of): (usize, usize)| format!("[{number}/{of}] {name}");
-    progress.number().map_or(name.to_owned(), numbered)
+    progress.number().map_or(name.to_owned(), |(number, of)| format!("[{number}/{of}] {name}"))
 }
 
 /// `8 s left, 42 s to the end`.

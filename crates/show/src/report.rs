@@ -103,9 +103,10 @@ fn head(page: &mut Page, report: &Report) {
 
 /// Why the run ended early.
 fn cut_short(report: &Report) -> Option<String> {
-    let interrupted = || "interrupted; the numbers cover the work until then.".to_owned();
     let sentence = report.cut_short.as_ref().map(|sentence| ended(sentence));
-    sentence.or_else(|| report.interrupted.then(interrupted))
+    sentence.or_else(|| {
+        report.interrupted.then(|| "interrupted; the numbers cover the work until then.".to_owned())
+    })
 }
 
 /// Whether to believe it, in a line; of a series, in how many results.
@@ -169,14 +170,15 @@ fn missing(report: &Report) -> Vec<String> {
             }
         }
     }
-    let told = |(line, hosts): (String, Vec<String>)| {
-        if hosts.len() == last.hosts.len() {
-            line
-        } else {
-            format!("{line} (on {})", hosts.join(", "))
-        }
-    };
-    all.into_iter().map(told).collect()
+    all.into_iter()
+        .map(|(line, hosts)| {
+            if hosts.len() == last.hosts.len() {
+                line
+            } else {
+                format!("{line} (on {})", hosts.join(", "))
+            }
+        })
+        .collect()
 }
 
 /// Rules that could not be evaluated, with the facts that each lacked, once.

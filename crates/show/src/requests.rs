@@ -147,11 +147,12 @@ pub fn by_phase(report: &Report) -> Vec<(String, Vec<String>)> {
         0 => record.name.clone(),
         n => format!("{} #{}", record.name, n + 1),
     };
-    let lines_of = |(index, record): (usize, &PhaseRecord)| {
-        let others = report.judgement.of(index).is_some_and(|judged| judged.tells("F10"));
-        (name(record), lines(record, others))
-    };
-    results.map(lines_of).collect()
+    results
+        .map(|(index, record)| {
+            let others = report.judgement.of(index).is_some_and(|judged| judged.tells("F10"));
+            (name(record), lines(record, others))
+        })
+        .collect()
 }
 
 /// The traced requests of a phase; `others` used its devices.
@@ -339,12 +340,13 @@ fn pieces(of: &Requests) -> Vec<String> {
 }
 
 fn latency(steps: &[(u64, u64)]) -> Option<String> {
-    let at = |(name, share)| {
-        let LatencyStep { from_ns, below_ns } = latency_percentile(steps, share)?;
-        Some(format!("{name} {}", time_between(from_ns, below_ns)))
-    };
-    let parts: Vec<String> =
-        [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)].into_iter().filter_map(at).collect();
+    let parts: Vec<String> = [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)]
+        .into_iter()
+        .filter_map(|(name, share)| {
+            let LatencyStep { from_ns, below_ns } = latency_percentile(steps, share)?;
+            Some(format!("{name} {}", time_between(from_ns, below_ns)))
+        })
+        .collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

@@ -134,10 +134,9 @@ pub fn without_tokio(sources: &[Source]) -> Vec<Breach> {
     };
     let packages = table.get("package").and_then(Value::as_array);
     let packages: Vec<&Value> = packages.into_iter().flatten().collect();
-    let with_tokio = |package: &&&str| closure(&packages, package).contains("tokio");
     WITHOUT_TOKIO
         .iter()
-        .filter(with_tokio)
+        .filter(|package| closure(&packages, package).contains("tokio"))
         .map(|package| lock.breach(1, format!("{package} depends on tokio: it must not")))
         .collect()
 }
@@ -147,8 +146,8 @@ fn closure<'a>(packages: &[&'a Value], package: &'a str) -> HashSet<&'a str> {
     let mut found = HashSet::new();
     let mut waiting = vec![package];
     while let Some(name) = waiting.pop() {
-        let named = |p: &&&Value| p.get("name").and_then(Value::as_str) == Some(name);
-        for entry in packages.iter().filter(named) {
+        for entry in packages.iter().filter(|p| p.get("name").and_then(Value::as_str) == Some(name))
+        {
             let needs = entry.get("dependencies").and_then(Value::as_array);
             // An entry is a name, and a version where there are several.
             let names = needs.into_iter().flatten().filter_map(|n| n.as_str()?.split(' ').next());

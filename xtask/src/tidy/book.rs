@@ -52,8 +52,7 @@ pub fn summary(sources: &[Source]) -> Vec<Breach> {
 /// Links to a document, a section, or a file of the book that does not exist.
 pub fn broken_links(sources: &[Source]) -> Vec<Breach> {
     let mut breaches = Vec::new();
-    let is_whole = |document: &&Source| !document.path.starts_with(FRAGMENTS);
-    for document in documents(sources).filter(is_whole) {
+    for document in documents(sources).filter(|document| !document.path.starts_with(FRAGMENTS)) {
         for Link { line, path, anchor } in links(document) {
             let target = sources.iter().find(|source| source.path == path);
             let is_known = path.ends_with(".md") || path.starts_with(FOLDER);

@@ -24,10 +24,9 @@ pub fn readmes(sources: &[Source]) -> Vec<Breach> {
 /// Documents with no title, or with several.
 pub fn titles(sources: &[Source]) -> Vec<Breach> {
     // mdBook reads titles in the summary as groups of chapters.
-    let is_document = |s: &&Source| s.path.ends_with(".md") && s.path != "docs/SUMMARY.md";
     sources
         .iter()
-        .filter(is_document)
+        .filter(|s| s.path.ends_with(".md") && s.path != "docs/SUMMARY.md")
         .filter_map(|document| match titles_in(&document.text)[..] {
             [_] => None,
             [] => Some(document.breach(1, "the document has no title: one line `# …`")),

@@ -18,16 +18,15 @@ fn limit(exceptions: &[(&str, &str, usize, &str)], path: &str, name: &str, usual
 
 /// Files.
 pub fn files(sources: &[Source]) -> Vec<Breach> {
-    let too_long = |source: &&Source| {
-        source.text.lines().count() > limit(EXCEPTIONS, &source.path, "", FILE_LINES)
-    };
     let rust = sources.iter().filter(|s| s.is_rust());
-    rust.filter(too_long)
-        .map(|source| {
-            let lines = source.text.lines().count();
-            source.breach(1, format!("the file has {lines} lines, at most {FILE_LINES} are read"))
-        })
-        .collect()
+    rust.filter(|source| {
+        source.text.lines().count() > limit(EXCEPTIONS, &source.path, "", FILE_LINES)
+    })
+    .map(|source| {
+        let lines = source.text.lines().count();
+        source.breach(1, format!("the file has {lines} lines, at most {FILE_LINES} are read"))
+    })
+    .collect()
 }
 
 /// Lines; those that begin within a string are data, such as the expected text of a screen.

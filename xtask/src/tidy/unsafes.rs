@@ -29,11 +29,10 @@ const LISTED: &[(&str, &str)] = &[
 /// `unsafe` elsewhere.
 pub fn check(sources: &[Source]) -> Vec<Breach> {
     let mut breaches = Vec::new();
-    let elsewhere = |source: &&Source| {
+    for source in sources.iter().filter(|s| s.is_rust()).filter(|source| {
         let mut places = HOMES.iter().copied().chain(LISTED.iter().map(|(place, _)| *place));
         !places.any(|place| source.path.starts_with(place))
-    };
-    for source in sources.iter().filter(|s| s.is_rust()).filter(elsewhere) {
+    }) {
         for (i, line) in source.layers.code.lines().enumerate() {
             if has_word(line, "unsafe") {
                 let sentence =

@@ -150,11 +150,10 @@ fn silence(report: &Value, case: &Case) -> String {
     let phases = report["judgement"]["phases"].as_array().into_iter().flatten();
     let findings = phases.flat_map(|phase| phase["findings"].as_array().into_iter().flatten());
     let findings: Vec<&Value> = findings.collect();
-    let follows = |finding: &&&Value| {
+    match findings.iter().find(|finding| {
         let below = finding["consequences"].as_array().into_iter().flatten();
         below.into_iter().any(|consequence| consequence["rule"] == case.rule)
-    };
-    match findings.iter().find(follows) {
+    }) {
         Some(cause) => format!("follows from {}, whose suggestion counts", word(&cause["rule"])),
         None => {
             let rules: Vec<String> =

@@ -87,8 +87,9 @@ impl Span {
 
     fn of(self, turn: &Turn) -> StageSpan {
         let ns = |tick: Ticks| turn.clock.ns(tick.saturating_sub(turn.started));
-        let span = |(first, last)| StageSpan { begin_ns: ns(first), end_ns: ns(last) };
-        self.0.map(span).unwrap_or_default()
+        self.0
+            .map(|(first, last)| StageSpan { begin_ns: ns(first), end_ns: ns(last) })
+            .unwrap_or_default()
     }
 }
 

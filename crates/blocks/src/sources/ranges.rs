@@ -49,8 +49,8 @@ impl Ranges {
 
     /// Takes the range of a file, or of any file; none where nothing was written.
     pub fn take(&mut self, only: Option<u32>) -> Option<Range> {
-        let of = |range: &Range| only.is_none_or(|file| file == range.file);
-        let at = self.written.iter().position(of)?;
+        let at =
+            self.written.iter().position(|range| only.is_none_or(|file| file == range.file))?;
         Some(self.written.swap_remove(at))
     }
 }

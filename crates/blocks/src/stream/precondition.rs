@@ -122,11 +122,12 @@ mod tests {
         let mut last = vec![0; BLOCKS as usize];
         written.iter().enumerate().for_each(|(at, block)| last[*block as usize] = at);
         let each = written.len() / regions;
-        let of = |region: usize| {
-            let range = region * each..(region + 1) * each;
-            range.filter(|at| last[written[*at] as usize] == *at).count() as f64 / each as f64
-        };
-        (0..regions).map(of).collect()
+        (0..regions)
+            .map(|region| {
+                let range = region * each..(region + 1) * each;
+                range.filter(|at| last[written[*at] as usize] == *at).count() as f64 / each as f64
+            })
+            .collect()
     }
 
     #[test]

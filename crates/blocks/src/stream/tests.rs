@@ -115,12 +115,13 @@ fn the_number_of_an_operation_decides_its_direction() {
         ops.collect::<Vec<_>>()
     };
     let wanted = |rank: u64| {
-        let of = |number: u64| match (rank + number) % 100 {
-            0..30 => BlocksOp::Read,
-            30..90 => BlocksOp::Write,
-            _ => BlocksOp::Trim,
-        };
-        (0..200).map(of).collect::<Vec<_>>()
+        (0..200)
+            .map(|number| match (rank + number) % 100 {
+                0..30 => BlocksOp::Read,
+                30..90 => BlocksOp::Write,
+                _ => BlocksOp::Trim,
+            })
+            .collect::<Vec<_>>()
     };
     for rank in [0, 1, 95, 130] {
         assert_eq!(drawn(rank), wanted(rank), "{rank}");

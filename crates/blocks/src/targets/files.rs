@@ -240,8 +240,7 @@ pub struct Files(Vec<OpenFile>);
 /// Closes what a worker opened and did not close.
 impl Drop for Files {
     fn drop(&mut self) {
-        let is_open = |file: &&OpenFile| file.handle.is_none() && file.raw() >= 0;
-        for file in self.0.iter().filter(is_open) {
+        for file in self.0.iter().filter(|file| file.handle.is_none() && file.raw() >= 0) {
             file.close_in_phase();
         }
     }
@@ -515,8 +514,7 @@ impl Files {
     /// Files that are devices for commands, without descriptors.
     pub fn of_devices(devices: &[Device]) -> Files {
         let null = || OpenFile::null(&Target::default());
-        let file = |device: &Device| OpenFile { device: Some(*device), ..null() };
-        Files(devices.iter().map(file).collect())
+        Files(devices.iter().map(|device| OpenFile { device: Some(*device), ..null() }).collect())
     }
 }
 

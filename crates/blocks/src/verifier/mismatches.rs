@@ -9,7 +9,7 @@ use candor_record::{Mismatch, MismatchKind, SeenBy};
 use super::{Verifier, dump};
 use crate::slot::BlocksSlot;
 use crate::targets::files::Files;
-use candor_bytes::verify::Wrong;
+use candor_bytes::mismatch::BlockMismatch;
 
 impl Verifier {
     /// Reports a block that does not match; false if that is to end the job.
@@ -19,7 +19,7 @@ impl Verifier {
         slot: &Slot,
         block: &[u8],
         offset: u64,
-        wrong: Wrong,
+        wrong: BlockMismatch,
         files: &Files,
     ) -> bool {
         let path = &files.get(slot.handle).path;
@@ -59,7 +59,7 @@ impl Verifier {
     }
 
     /// The mismatch; where the block is that of another file of the job, it names that file.
-    fn of_other_file(&self, slot: &Slot, wrong: Wrong, files: &Files) -> Wrong {
+    fn of_other_file(&self, slot: &Slot, wrong: BlockMismatch, files: &Files) -> BlockMismatch {
         let own = self.seeds[slot.handle as usize];
         let Some(found) = wrong.blocks.found.filter(|found| found.seed != own) else {
             return wrong;
@@ -69,7 +69,7 @@ impl Verifier {
         };
         let of = files.get(file as u32).path.text();
         let detail = format!("it holds the block of offset {} of `{of}`", found.offset);
-        Wrong { kind: MismatchKind::Misdirected, detail, ..wrong }
+        BlockMismatch { kind: MismatchKind::Misdirected, detail, ..wrong }
     }
 
     /// Expected bytes of a block, as far as its header is right; none where they cannot be known.

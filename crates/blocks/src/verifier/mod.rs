@@ -23,10 +23,12 @@ use candor_engine::operation::{Outcome, Slot};
 use self::due::Due;
 use self::last_numbers::LastNumbers;
 use self::trail::Trail;
+use candor_bytes::mismatch::BlockMismatch;
 use candor_bytes::verify::fio_header::{self, Stamp};
 use candor_bytes::verify::last_uses::unix_ms;
 use candor_bytes::verify::{
-    BAD, Expected, Form, Left, Map, NOTHING, UNKNOWN, Wrong, ZEROS, check_pending, check_zeros,
+    BAD, Expected, Form, Left, Map, NOTHING, PendingWrite, UNKNOWN, ZEROS, check_pending,
+    check_zeros,
 };
 use candor_bytes::words::WordMaker;
 
@@ -420,7 +422,7 @@ impl Verifier {
         slot: &Slot,
         block: &mut [u8],
         (at, settled): (usize, &mut Vec<Settled>),
-    ) -> Option<Result<(), Wrong>> {
+    ) -> Option<Result<(), BlockMismatch>> {
         let offset = slot.offset + at as u64;
         let mut generation = map.finished(offset);
         if map.is_pending(offset) {
@@ -453,10 +455,10 @@ impl Verifier {
         slot: &Slot,
         block: &mut [u8],
         (at, settled): (usize, &mut Vec<Settled>),
-    ) -> Option<Result<(), Wrong>> {
+    ) -> Option<Result<(), BlockMismatch>> {
         let offset = slot.offset + at as u64;
         let (new, old) = (map.finished(offset), map.older(offset));
-        let (result, is_now) = check_pending([new, old], |generation| {
+        let (result, is_now) = check_pending(PendingWrite { new, old }, |generation| {
             let expected = self.expected(slot.handle, offset, generation);
             self.form.check(block, &expected, at, &mut self.scratch)
         });

@@ -29,13 +29,14 @@ fn steps(gap_ns: u64) -> Vec<Step> {
         Action::Move(Direction::Read),
         Action::Fsync,
     ];
-    let step = |nth: u64| {
-        let action = actions[nth as usize % actions.len()];
-        let moves = action.op().is_some();
-        let (offset, length) = if moves { (nth * 8192, 4096) } else { (0, 0) };
-        Step { at_ns: nth * gap_ns, offset, length, file: (nth % 2) as u32, action }
-    };
-    (0..100).map(step).collect()
+    (0..100)
+        .map(|nth| {
+            let action = actions[nth as usize % actions.len()];
+            let moves = action.op().is_some();
+            let (offset, length) = if moves { (nth * 8192, 4096) } else { (0, 0) };
+            Step { at_ns: nth * gap_ns, offset, length, file: (nth % 2) as u32, action }
+        })
+        .collect()
 }
 
 /// Replays a trace on two files, and logs submitted operations.

@@ -232,11 +232,12 @@ fn a_lost_write_is_found_in_data_of_an_earlier_run() {
     let number = |bytes: &[u8], at: usize| {
         u64::from_le_bytes(bytes[at + 32..at + 40].try_into().expect("8 bytes"))
     };
-    let was_again = |at: &usize| {
-        earlier[*at..*at + 2] == [0xca, 0xac] && number(&earlier, *at) < number(&later, *at)
-    };
     let mut blocks = (0..FILE_BYTES as usize).step_by(BLOCK as usize);
-    let lost = blocks.find(was_again).expect("a block was written twice");
+    let lost = blocks
+        .find(|at| {
+            earlier[*at..*at + 2] == [0xca, 0xac] && number(&earlier, *at) < number(&later, *at)
+        })
+        .expect("a block was written twice");
     let file = std::fs::File::options().write(true).open(&path).expect("opened");
     file.write_all_at(&earlier[lost..lost + BLOCK as usize], lost as u64).expect("put back");
     assert_eq!(look(None, ops(all)).ended, Ended::Done, "whole blocks of any write pass");

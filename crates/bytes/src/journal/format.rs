@@ -371,9 +371,7 @@ pub fn read_log(bytes: &[u8], epoch: u64) -> Result<Vec<Record>, String> {
         }
     }
     let end = records.len();
-    let is_later =
-        |bytes: &[u8]| record(bytes, epoch).is_some_and(|(batch, _)| batch as usize > end);
-    if all.any(is_later) {
+    if all.any(|bytes| record(bytes, epoch).is_some_and(|(batch, _)| batch as usize > end)) {
         Err(format!(
             "record {end} at byte {} is damaged, and later ones are not",
             LOG_HEADER_BYTES + end * RECORD_BYTES

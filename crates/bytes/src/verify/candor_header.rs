@@ -13,7 +13,7 @@ use crc_fast::CrcAlgorithm;
 
 use super::map::UNKNOWN;
 use super::single_bit::flipped_bit;
-use super::{Expected, Wrong, field};
+use super::{BlockMismatch, Expected, field};
 use candor_engine::random::mix;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"candorv1");
@@ -68,7 +68,7 @@ fn identity(block: &[u8]) -> BlockIdentity {
 }
 
 /// Checks one block. The error describes the mismatch, with expected and found values.
-pub fn check(block: &[u8], expected: &Expected) -> Result<(), Wrong> {
+pub fn check(block: &[u8], expected: &Expected) -> Result<(), BlockMismatch> {
     let magic = u64::from_le_bytes(field(block, 0));
     let crc = u32::from_le_bytes(field(block, CRC_AT.start));
     let sum = checksum(block);
@@ -77,7 +77,7 @@ pub fn check(block: &[u8], expected: &Expected) -> Result<(), Wrong> {
     } else {
         let found = identity(block);
         let Some((kind, detail)) = misplaced(&found, expected) else { return Ok(()) };
-        let mut wrong = Wrong::of(kind, detail);
+        let mut wrong = BlockMismatch::of(kind, detail);
         wrong.blocks.found = Some(found);
         wrong
     };
@@ -87,7 +87,7 @@ pub fn check(block: &[u8], expected: &Expected) -> Result<(), Wrong> {
 
 /// Checks a block of which only its own header can tell what was written: none where the header
 /// names another seed, offset or length, or where a later write may have replaced a part.
-pub fn check_by_header(block: &[u8], expected: &Expected) -> Option<Result<(), Wrong>> {
+pub fn check_by_header(block: &[u8], expected: &Expected) -> Option<Result<(), BlockMismatch>> {
     let difference = u32::from_le_bytes(field(block, CRC_AT.start)) ^ checksum(block);
     let is_own = if names_block(block, expected, block.len()) {
         difference == 0 || !was_replaced_in_part(block, expected)
@@ -195,7 +195,7 @@ fn sectors(block: &[u8], expected: &Expected) -> impl Iterator<Item = Sector> {
 
 /// Classifies a block whose checksum failed: flipped bits, torn write or foreign data.
 /// `difference` is that of the sums.
-fn classify(block: &[u8], expected: &Expected, difference: u32) -> Wrong {
+fn classify(block: &[u8], expected: &Expected, difference: u32) -> BlockMismatch {
     let sectors: Vec<Sector> = sectors(block, expected).collect();
     let own: Vec<u32> = sectors.iter().filter_map(|sector| sector.key()).collect();
     let damaged = sectors.contains(&Sector::Damaged);
@@ -205,14 +205,14 @@ fn classify(block: &[u8], expected: &Expected, difference: u32) -> Wrong {
         torn(&sectors, &own, expected)
     } else if own.is_empty() && !damaged {
         let what = "it holds no block that candor wrote with this seed";
-        Wrong::of(MismatchKind::Foreign, what.into())
+        BlockMismatch::of(MismatchKind::Foreign, what.into())
     } else {
         flipped(block, difference)
     }
 }
 
 /// A block whose sectors are of several writes; the wrong ones are those not of the expected one.
-fn torn(sectors: &[Sector], own: &[u32], expected: &Expected) -> Wrong {
+fn torn(sectors: &[Sector], own: &[u32], expected: &Expected) -> BlockMismatch {
     let right = match expected.generation {
         UNKNOWN => own.first().copied().unwrap_or(UNKNOWN),
         generation => generation,
@@ -229,15 +229,16 @@ fn torn(sectors: &[Sector], own: &[u32], expected: &Expected) -> Wrong {
 }
 
 /// A block in which bits differ from what was written. A single one is found by the sums.
-fn flipped(block: &[u8], difference: u32) -> Wrong {
+fn flipped(block: &[u8], difference: u32) -> BlockMismatch {
     // The checksum does not cover itself.
     let in_sum = (difference.count_ones() == 1)
         .then(|| CRC_AT.start * 8 + difference.trailing_zeros() as usize);
     let behind = |bit| if bit < CRC_AT.start * 8 { bit } else { bit + CRC_AT.len() * 8 };
-    let in_block = || flipped_bit(difference, block.len() - CRC_AT.len()).map(behind);
-    let Some(bit) = in_sum.or_else(in_block) else {
+    let Some(bit) =
+        in_sum.or_else(|| flipped_bit(difference, block.len() - CRC_AT.len()).map(behind))
+    else {
         let what = "the checksum does not match; bits were changed";
-        return Wrong::of(MismatchKind::Flipped, what.into());
+        return BlockMismatch::of(MismatchKind::Flipped, what.into());
     };
     let what = format!(
         "the checksum does not match; one bit was changed, bit {} of byte {} of the block",
@@ -249,8 +250,8 @@ fn flipped(block: &[u8], difference: u32) -> Wrong {
     of_sectors(MismatchKind::Flipped, what, vec![BadSector { sector, key: None, bit }])
 }
 
-fn of_sectors(kind: MismatchKind, what: String, sectors: Vec<BadSector>) -> Wrong {
-    let mut wrong = Wrong::of(kind, what);
+fn of_sectors(kind: MismatchKind, what: String, sectors: Vec<BadSector>) -> BlockMismatch {
+    let mut wrong = BlockMismatch::of(kind, what);
     wrong.blocks.sectors = sectors;
     wrong
 }

@@ -12,7 +12,7 @@ use candor_record::MismatchKind;
 
 use super::checksums::{SUM_BYTES_MAX, Summer, crc32c, hex};
 use super::map::UNKNOWN;
-use super::{Expected, Wrong, field};
+use super::{BlockMismatch, Expected, field};
 use candor_engine::random::mix;
 
 const MAGIC: u16 = 0xacca;
@@ -187,16 +187,15 @@ impl FioHeader {
     /// Version of the header in a block, if it has one for which the block has room.
     #[inline(always)]
     fn version_in(&self, block: &[u8]) -> Option<HeaderVersion> {
-        let fits = |version: &HeaderVersion| {
+        version_of(&block[self.at..]).filter(|version| {
             let length = self.whole_length(*version);
             self.at + length <= block.len() && (self.at == 0 || length <= self.at)
-        };
-        version_of(&block[self.at..]).filter(fits)
+        })
     }
 
     /// Checks a block; afterwards its header is at the start.
     #[inline(always)]
-    pub fn check(&self, block: &mut [u8], expected: &Expected) -> Result<(), Wrong> {
+    pub fn check(&self, block: &mut [u8], expected: &Expected) -> Result<(), BlockMismatch> {
         let found = self.version_in(block);
         let version = found.unwrap_or(self.version);
         self.swap(block, version);
@@ -212,7 +211,7 @@ impl FioHeader {
     }
 
     #[cold]
-    fn wrong_sum(&self, kind: u16, sum: &[u8], own: &[u8]) -> Wrong {
+    fn wrong_sum(&self, kind: u16, sum: &[u8], own: &[u8]) -> BlockMismatch {
         let (stored, found) = (hex(sum), hex(own));
         let mut detail = format!(
             "{}: verify failed; Expected CRC: {stored}; Received CRC: {found}",
@@ -223,7 +222,7 @@ impl FioHeader {
         if kind != wanted && !as_good {
             detail += &format!("; verify type mismatch ({kind} media, {wanted} given)");
         }
-        Wrong::of(MismatchKind::Flipped, detail)
+        BlockMismatch::of(MismatchKind::Flipped, detail)
     }
 }
 
@@ -272,10 +271,10 @@ fn has_number(block: &[u8], expected: &Expected, version: HeaderVersion) -> bool
 /// The mismatch of a header: told in the order in which other tools look, and of the kind that its
 /// CRC allows to say.
 #[cold]
-fn wrong_header(block: &[u8], expected: &Expected, found: Option<HeaderVersion>) -> Wrong {
-    let wrong = |kind, detail: String| Wrong {
+fn wrong_header(block: &[u8], expected: &Expected, found: Option<HeaderVersion>) -> BlockMismatch {
+    let wrong = |kind, detail: String| BlockMismatch {
         in_header: true,
-        ..Wrong::of(kind, format!("verify: {detail}"))
+        ..BlockMismatch::of(kind, format!("verify: {detail}"))
     };
     let magic = u16::from_le_bytes(field(block, 0));
     if magic != MAGIC {

@@ -14,10 +14,11 @@ mod single_bit;
 mod tests;
 
 use candor_plan::blocks::{Format, Pattern, Sum, Verify as Plan};
-use candor_record::{BadSector, BlockIdentity, MismatchKind, WrongByte};
+use candor_record::{BlockIdentity, MismatchKind, WrongByte};
 
 use self::fio_header::{FioHeader, Stamp};
 pub use self::map::{BAD, Left, Map, NOTHING, UNKNOWN, ZEROS};
+use super::mismatch::{BlockMismatch, MismatchedBlocks};
 use super::words::WordMaker;
 
 /// Expected origin of a block: its offset, and the write that made it.
@@ -41,39 +42,21 @@ impl Expected {
     }
 }
 
-/// Mismatch of a block.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wrong {
-    /// Kind of the mismatch.
-    pub kind: MismatchKind,
-    /// Expected and found values, as text.
-    pub detail: String,
-    /// True where the header is wrong; the rest was then not checked.
-    pub in_header: bool,
-    /// The two blocks, where the format tells blocks apart.
-    pub blocks: Box<WrongBlocks>,
+/// Generations of a block that may be there after an interrupted run.
+#[derive(Clone, Copy, Debug)]
+pub struct PendingWrite {
+    /// Generation of the last write, which may not have happened.
+    pub new: u32,
+    /// Generation of the write before it.
+    pub old: u32,
 }
 
-/// A block that was expected, and the one that is there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WrongBlocks {
-    /// Block that was expected, where the format tells blocks apart.
-    pub expected: Option<BlockIdentity>,
-    /// Block that is there instead, where it is a whole one.
-    pub found: Option<BlockIdentity>,
-    /// Wrong sectors, where they can be told from the others.
-    pub sectors: Vec<BadSector>,
-    /// First wrong byte, if every byte has an expected value.
-    pub byte: Option<WrongByte>,
-}
-
-/// Checks a block whose last write, `new`, may not have happened: it must be as after it, or as
-/// after the one before, `old`. Gives the result, none where nothing is claimed of the block; and
-/// the generation that it has, where that is known now.
+/// Checks a block against both generations. Returns the result, none if any content is right, and
+/// the generation of the block, if the check determined it.
 pub fn check_pending(
-    [new, old]: [u32; 2],
-    mut check: impl FnMut(u32) -> Result<(), Wrong>,
-) -> (Option<Result<(), Wrong>>, Option<u32>) {
+    PendingWrite { new, old }: PendingWrite,
+    mut check: impl FnMut(u32) -> Result<(), BlockMismatch>,
+) -> (Option<Result<(), BlockMismatch>>, Option<u32>) {
     let wrong = match check(new) {
         Ok(()) => return (Some(Ok(())), Some(new)),
         Err(wrong) => wrong,
@@ -90,14 +73,7 @@ pub fn check_pending(
          right",
         wrong.detail
     );
-    (Some(Err(Wrong { detail, ..wrong })), None)
-}
-
-impl Wrong {
-    /// A mismatch of that kind.
-    pub fn of(kind: MismatchKind, detail: String) -> Wrong {
-        Wrong { kind, detail, ..Wrong::default() }
-    }
+    (Some(Err(BlockMismatch { detail, ..wrong })), None)
 }
 
 fn field<const N: usize>(block: &[u8], at: usize) -> [u8; N] {
@@ -174,7 +150,7 @@ impl Form {
         expected: &Expected,
         at: usize,
         scratch: &mut Vec<u8>,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), BlockMismatch> {
         let skipped = match self {
             Form::Nothing => return Ok(()),
             Form::Own => return candor_header::check(block, expected),
@@ -200,7 +176,7 @@ impl Form {
         expected: &Expected,
         at: usize,
         scratch: &mut Vec<u8>,
-    ) -> Option<Result<(), Wrong>> {
+    ) -> Option<Result<(), BlockMismatch>> {
         match self {
             Form::Own => candor_header::check_by_header(block, expected),
             // No other format tells whose block it is.
@@ -209,7 +185,7 @@ impl Form {
     }
 }
 
-fn compare(found: &[u8], wanted: &[u8], skipped: usize) -> Result<(), Wrong> {
+fn compare(found: &[u8], wanted: &[u8], skipped: usize) -> Result<(), BlockMismatch> {
     if found == wanted {
         return Ok(());
     }
@@ -222,20 +198,20 @@ fn compare(found: &[u8], wanted: &[u8], skipped: usize) -> Result<(), Wrong> {
         place + skipped
     );
     let byte = Some(WrongByte { at: (place + skipped) as u64, expected: b, found: a });
-    let blocks = WrongBlocks { byte, ..WrongBlocks::default() };
-    let wrong = Wrong::of(MismatchKind::Flipped, detail);
-    Err(Wrong { blocks: blocks.into(), ..wrong })
+    let blocks = MismatchedBlocks { byte, ..MismatchedBlocks::default() };
+    let wrong = BlockMismatch::of(MismatchKind::Flipped, detail);
+    Err(BlockMismatch { blocks: blocks.into(), ..wrong })
 }
 
 /// Checks that a trimmed block reads as zeros.
-pub fn check_zeros(block: &[u8]) -> Result<(), Wrong> {
+pub fn check_zeros(block: &[u8]) -> Result<(), BlockMismatch> {
     match block.iter().position(|byte| *byte != 0) {
         None => Ok(()),
         Some(place) => {
             let byte = block[place];
             let detail =
                 format!("trim: verify failed; got {byte:02x} at byte {place} of a trimmed block");
-            Err(Wrong::of(MismatchKind::Stale, detail))
+            Err(BlockMismatch::of(MismatchKind::Stale, detail))
         }
     }
 }

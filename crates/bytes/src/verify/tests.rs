@@ -42,7 +42,7 @@ fn written(form: &Form, interval: u64, generation: u32, random: &mut Random) -> 
     block
 }
 
-fn check(form: &Form, block: &[u8], expected: &Expected) -> Result<(), Wrong> {
+fn check(form: &Form, block: &[u8], expected: &Expected) -> Result<(), BlockMismatch> {
     let mut scratch = Vec::new();
     form.expect(expected.offset, block.len(), &mut scratch);
     form.check(&mut block.to_vec(), expected, 0, &mut scratch)

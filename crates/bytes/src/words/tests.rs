@@ -89,7 +89,7 @@ fn the_writer_of_a_place_is_the_rank_that_has_its_block() {
     }
 }
 
-fn check(kind: WordKind, bytes: &[u8]) -> Option<Wrong> {
+fn check(kind: WordKind, bytes: &[u8]) -> Option<BlockMismatch> {
     maker(kind, 9, 2).check(bytes, 1 << 20, &mut Vec::new()).err()
 }
 

@@ -102,8 +102,9 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
             let tracing = candor_run::trace_processes(&paths, &Processes::These(pids.to_vec()));
             tracing.map(|tracing| {
                 began(tracing.method());
-                let is_gone = |pid: &u32| !parse::is_process(*pid);
-                tracing.wait(time, || control.is_stopped() || pids.iter().all(is_gone));
+                tracing.wait(time, || {
+                    control.is_stopped() || pids.iter().all(|pid| !parse::is_process(*pid))
+                });
                 tracing.end(Vec::new())
             })
         }

@@ -26,20 +26,19 @@ const ACTIONS: [(&str, CacheAction, &str); 3] = [
 
 /// The command line.
 pub fn command() -> Command {
-    let action = |(word, _, about): (&'static str, CacheAction, &'static str)| {
-        let path = Arg::new("PATH").required(true).action(ArgAction::Append);
-        Command::new(word)
-            .about(about)
-            .arg(path.num_args(1..).help("Files, directories or block devices"))
-            .args(flag::args(output::OF_LOOKS))
-            .after_help(exit::HELP)
-    };
     Command::new("cache")
         .about(ABOUT)
         .long_about(LONG_ABOUT)
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommands(ACTIONS.map(action))
+        .subcommands(ACTIONS.map(|(word, _, about)| {
+            let path = Arg::new("PATH").required(true).action(ArgAction::Append);
+            Command::new(word)
+                .about(about)
+                .arg(path.num_args(1..).help("Files, directories or block devices"))
+                .args(flag::args(output::OF_LOOKS))
+                .after_help(exit::HELP)
+        }))
         .after_help(exit::HELP)
 }
 

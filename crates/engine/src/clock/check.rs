@@ -51,8 +51,7 @@ pub fn disagreements(each: u32) -> io::Result<(usize, Vec<[Reading; 2]>)> {
         let threads: Vec<_> = cpus.iter().map(on).collect();
         let mut all = Vec::with_capacity(cpus.len() * each as usize);
         for thread in threads {
-            let panicked = |_| io::Error::other("a thread panicked");
-            all.extend(thread?.join().map_err(panicked)??);
+            all.extend(thread?.join().map_err(|_| io::Error::other("a thread panicked"))??);
         }
         Ok(all)
     })?;

@@ -4,7 +4,6 @@
 //! move the intended starts of those behind it. All times are ns since the start, so tests need no
 //! clock.
 
-use candor_plan::Nanos;
 use candor_plan::blocks::{Arrival, Pace, RateStep, Think, ThinkCount};
 use candor_plan::units::{Direction, Mix};
 
@@ -203,11 +202,11 @@ impl Pacer {
     pub fn choose(&mut self, now_ns: u64) {
         if self.lanes.len() > 1 {
             self.find_due(now_ns);
-            let is_due = |lane: &Lane| !lane.is_free() && lane.next_ns <= now_ns as f64;
             let trims = self.lanes.iter().any(|lane| lane.op == Some(Direction::Trim));
             // The mix keeps its proportion of reads to writes also at a rate that cannot be
             // reached.
-            self.open = !trims && self.lanes.iter().all(is_due);
+            self.open = !trims
+                && self.lanes.iter().all(|lane| !lane.is_free() && lane.next_ns <= now_ns as f64);
         }
     }
 
@@ -254,9 +253,8 @@ impl Pacer {
     /// Checks whether a rest is due. The rest begins once everything in flight has completed.
     pub fn check_rest(&mut self, now_ns: u64) -> bool {
         let Some(rests) = &mut self.rests else { return false };
-        let worked = |time: Nanos| now_ns >= rests.until_ns + time.0;
-        rests.due =
-            rests.counted >= rests.think.every || rests.think.every_time.is_some_and(worked);
+        rests.due = rests.counted >= rests.think.every
+            || rests.think.every_time.is_some_and(|time| now_ns >= rests.until_ns + time.0);
         rests.due
     }
 
@@ -326,7 +324,7 @@ impl Pacer {
 #[cfg(test)]
 mod tests {
     use candor_plan::units::PerDirection;
-    use candor_plan::{BytesPerSec, OpsPerSec};
+    use candor_plan::{BytesPerSec, Nanos, OpsPerSec};
 
     use super::*;
 

@@ -260,8 +260,9 @@ impl<'a> Control<'a> {
         for index in 0..self.monitors.len() {
             let job = self.monitors[index].job.clone();
             let named = |monitor: &JobMonitor| job.job.after.contains(&monitor.job.job.name);
-            let awaited = |monitor: &JobMonitor| monitor.left > 0 && named(monitor);
-            if self.monitors[index].from.is_some() || self.monitors.iter().any(awaited) {
+            if self.monitors[index].from.is_some()
+                || self.monitors.iter().any(|monitor| monitor.left > 0 && named(monitor))
+            {
                 continue;
             }
             let begins_ns = self.phase.clock.ns(now - self.release) + job.job.delay.0;
@@ -288,10 +289,11 @@ impl<'a> Control<'a> {
         let now: u64 = live.map(Live::progress).sum();
         let tick = self.phase.clock.now();
         // A job that waits for its start says nothing about the progress of others.
-        let waits = |monitor: &JobMonitor| {
-            monitor.from.is_some() && tick < monitor.job.shared.started.load(Relaxed)
-        };
-        if now != last.1 || self.monitors.iter().any(waits) {
+        if now != last.1
+            || self.monitors.iter().any(|monitor| {
+                monitor.from.is_some() && tick < monitor.job.shared.started.load(Relaxed)
+            })
+        {
             *last = (Instant::now(), now, self.stopped_all);
         }
         last.0.elapsed() > STALL + self.longest_rest() + (self.stopped_all - last.2)
@@ -299,8 +301,9 @@ impl<'a> Control<'a> {
 
     /// Longest time in which a plan issues nothing on purpose.
     fn longest_rest(&self) -> Duration {
-        let rest = |job: &Arc<ReadyJob>| job.work.pause_ns_max();
-        Duration::from_nanos(self.phase.jobs.iter().map(rest).max().unwrap_or(0))
+        Duration::from_nanos(
+            self.phase.jobs.iter().map(|job| job.work.pause_ns_max()).max().unwrap_or(0),
+        )
     }
 
     /// Handles all that is due: the end of the ramp, a sample.
@@ -356,8 +359,7 @@ impl<'a> Control<'a> {
             let sum = self.monitors.iter().map(moved).fold(0, u64::saturating_add);
             return sum >= amount.bytes.0 || self.monitors.iter().all(|monitor| !monitor.moves());
         }
-        let reached = |monitor: &JobMonitor| !monitor.moves() || moved(monitor) >= amount.bytes.0;
-        self.monitors.iter().all(reached)
+        self.monitors.iter().all(|monitor| !monitor.moves() || moved(monitor) >= amount.bytes.0)
     }
 
     /// Lets the operations of all jobs count from now on.

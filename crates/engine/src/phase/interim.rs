@@ -23,8 +23,8 @@ pub fn measurements(
     clock: Clock,
     since: (Ticks, u64),
 ) -> Vec<Measurement> {
-    let counts = |monitor: &JobMonitor| monitor.left > 0 && clock.now() >= monitor.zero();
-    let requested: Vec<bool> = monitors.iter().map(counts).collect();
+    let requested: Vec<bool> =
+        monitors.iter().map(|monitor| monitor.left > 0 && clock.now() >= monitor.zero()).collect();
     for (monitor, _) in monitors.iter().zip(&requested).filter(|(_, requested)| **requested) {
         // A late report to an earlier request must not count as one to this request.
         monitor.job.live.iter().for_each(|live| drop(live.take_interim()));

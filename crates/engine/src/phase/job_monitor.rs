@@ -224,8 +224,8 @@ impl JobMonitor {
             }
             return None;
         };
-        let latencies = |at| Live::latencies(&job.live, zero_ns.is_some(), at);
-        self.sampling.add_percentiles(&mut sample, latencies);
+        self.sampling
+            .add_percentiles(&mut sample, |at| Live::latencies(&job.live, zero_ns.is_some(), at));
         let workers = job.live.iter().map(|live| live.work(zero_ns.is_some())).collect();
         let workers = self.sampling.workers(workers);
         Some(JobSample { job: job.job.name.clone(), sample, workers })

@@ -142,8 +142,7 @@ fn items_stand_in_the_tree_of_another_rank_and_trees_in_directories_by_rank() {
         ..tree()
     };
     let case = Case { paths, tree, workers: 4 };
-    let roots = |entries: &mut Entries| entries.with_roots = true;
-    case.step(Over::Directories, Step::Mkdir, roots);
+    case.step(Over::Directories, Step::Mkdir, |entries| entries.with_roots = true);
     let made = case.step(Over::Items, Step::Mknod, |_| {});
     assert_eq!((made.operation("mknod").ops, made.errors), (8, Vec::new()));
     let names = below(dir.path());
@@ -199,8 +198,7 @@ fn copies_hold_everything_and_every_rank_works_on_what_all_share() {
         ..tree()
     };
     let case = Case { paths, tree, workers: 3 };
-    let every = |entries: &mut Entries| entries.division = Division::Every;
-    let made = case.step(Over::Items, Step::Create, every);
+    let made = case.step(Over::Items, Step::Create, |entries| entries.division = Division::Every);
     assert_eq!((made.operation("create").ops, made.errors), (3 * 2 * 2, Vec::new()));
     assert_eq!(below(dir.path()), ["a/", "a/f.0", "a/f.1", "b/", "b/f.0", "b/f.1"]);
     let few = |entries: &mut Entries| {
@@ -389,11 +387,10 @@ fn windows_move_on_and_hold_as_many_items() {
     let once = Stop { passes: Some(1), ..Stop::default() };
     let phases = moving(5, Some(6), &once);
     let names = |from: u64| {
-        let file = |(rank, set): (u64, u64)| {
-            (from..from + 4).map(move |n| format!("{rank}_{set}/file-{n}"))
-        };
-        let mut all: Vec<_> =
-            (0..3).flat_map(|rank| [(rank, 0), (rank, 1)]).flat_map(file).collect();
+        let mut all: Vec<_> = (0..3)
+            .flat_map(|rank| [(rank, 0), (rank, 1)])
+            .flat_map(|(rank, set)| (from..from + 4).map(move |n| format!("{rank}_{set}/file-{n}")))
+            .collect();
         all.sort();
         all
     };

@@ -94,8 +94,8 @@ fn a_deep_step_that_is_slower_than_one_at_a_time_is_searched_for_again() {
     let (report, ran) = checked(fake, &options(false));
     let names = names(&report.expect("it runs")).join("; ");
     assert!(names.contains("random read, depth 32; random read, depth 32, again; "), "{names}");
-    let searched = |name: &str| ran.iter().filter(|ran| ran.phase.name == name).count();
-    let times = ["searching at depth 2", "searching once more at depth 2"].map(searched);
+    let times = ["searching at depth 2", "searching once more at depth 2"]
+        .map(|name| ran.iter().filter(|ran| ran.phase.name == name).count());
     assert_eq!(times, [1, 1]);
 }
 
@@ -114,8 +114,7 @@ fn steps_are_long_enough_by_default() {
         };
         let least = seconds(&|job| job.blocks().is_some()).expect("steps");
         assert!(least >= 8_000_000_000, "{least}");
-        let of_data = |job: &Job| job.entries().is_some_and(candor_plan::Entries::moves_bytes);
-        let least = seconds(&of_data);
+        let least = seconds(&|job| job.entries().is_some_and(candor_plan::Entries::moves_bytes));
         assert!(least.is_none_or(|least| least >= 3_000_000_000), "{least:?}");
     }
 }
@@ -149,12 +148,13 @@ fn hosts_have_files_of_their_own_and_take_turns_on_what_is_there() {
         (report.expect("it runs").plan, ran)
     };
     let of_blocks = |ran: &[Ran]| -> Vec<(Sharing, Share, Access)> {
-        let of = |ran: &Ran| {
-            let job = &ran.phase.jobs[0];
-            let blocks = job.blocks()?;
-            Some((job.sharing, blocks.share.clone(), blocks.access.clone()))
-        };
-        ran.iter().filter_map(of).collect()
+        ran.iter()
+            .filter_map(|ran| {
+                let job = &ran.phase.jobs[0];
+                let blocks = job.blocks()?;
+                Some((job.sharing, blocks.share.clone(), blocks.access.clone()))
+            })
+            .collect()
     };
     let (plan, ran) = on(PathKind::Directory, false);
     assert_eq!((plan.hosts, plan.targets[0].files), (3, 3));
@@ -205,8 +205,8 @@ fn steps_take_the_time_that_the_user_gives() {
         let fake = Fake { kind: PathKind::Device, ..Fake::new(Device::new(4096, 1e-3)) };
         let options = CheckOptions { time: Nanos::from_secs(seconds), ..options(write) };
         let (_, ran) = checked(fake, &options);
-        let time = |ran: &Ran| ran.phase.stop.time.map_or(0, |time| time.0) as f64 / 1e9;
-        let all: f64 = ran.iter().map(time).sum();
+        let all: f64 =
+            ran.iter().map(|ran| ran.phase.stop.time.map_or(0, |time| time.0) as f64 / 1e9).sum();
         let given = seconds as f64;
         assert!(all < given && all > 0.8 * given - 20.0 * OVERHEAD_SECONDS, "{all} s of {given} s");
     }

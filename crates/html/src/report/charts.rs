@@ -109,7 +109,6 @@ impl<'a> Pictures<'a> {
                 _ => parts.push((count, vec![phase.clone()])),
             }
         }
-        let part = |(_, phases)| Results { phases, ..self.results.clone() };
-        parts.into_iter().map(part).collect()
+        parts.into_iter().map(|(_, phases)| Results { phases, ..self.results.clone() }).collect()
     }
 }

@@ -327,14 +327,15 @@ fn home(graph: &Graph, phase: &PhaseRecord, limit: &Limit) -> Option<usize> {
     let by_name = match limit {
         Limit::Link { link } => named_link(graph, facts, link),
         Limit::SharedLink { link, .. } => {
-            let shared =
-                |node: &usize| graph.edges.iter().filter(|(upper, _)| upper == node).count() > 1;
-            let of_kind = |at: &usize| {
-                let kind = format!("{link} ");
-                matches!(&graph.nodes[*at].part, Part::Link(name) if name.starts_with(&kind))
+            let links = || {
+                (0..graph.nodes.len()).filter(|at| {
+                    let kind = format!("{link} ");
+                    matches!(&graph.nodes[*at].part, Part::Link(name) if name.starts_with(&kind))
+                })
             };
-            let links = || (0..graph.nodes.len()).filter(of_kind);
-            links().find(shared).or_else(|| links().next())
+            links()
+                .find(|node| graph.edges.iter().filter(|(upper, _)| upper == node).count() > 1)
+                .or_else(|| links().next())
         }
         Limit::SerialCommands { device: name } | Limit::Temperature { device: name } => {
             device(name)

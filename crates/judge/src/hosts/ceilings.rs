@@ -21,12 +21,11 @@ pub fn together(whole: &Observed) -> Vec<Bound> {
     });
     let mut groups: Vec<Vec<OnHost>> = Vec::new();
     for (at, bound) in all {
-        let is_same = |group: &&mut Vec<OnHost>| {
+        match groups.iter_mut().find(|group| {
             let (_, first) = &group[0];
             let is_new = group.iter().all(|(host, _)| *host != at);
             is_new && (first.kind, &first.ceiling.element) == (bound.kind, &bound.ceiling.element)
-        };
-        match groups.iter_mut().find(is_same) {
+        }) {
             Some(group) => group.push((at, bound)),
             None => groups.push(vec![(at, bound)]),
         }

@@ -50,12 +50,11 @@ fn shared(each: &[PhaseJudgement]) -> Vec<Shared> {
     let mut all: Vec<Shared> = Vec::new();
     for (at, judged) in each.iter().enumerate() {
         for finding in judged.findings.iter().filter(|of| !rules::is_across(&of.rule)) {
-            let is_same = |known: &&mut Shared| {
+            match all.iter_mut().find(|known| {
                 let (_, first) = &known.of[0];
                 let is_new = known.of.iter().all(|(host, _)| *host != at);
                 is_new && (&first.rule, &first.job) == (&finding.rule, &finding.job)
-            };
-            match all.iter_mut().find(is_same) {
+            }) {
                 Some(known) => known.of.push((at, finding.clone())),
                 None => all.push(Shared { of: vec![(at, finding.clone())] }),
             }
@@ -110,8 +109,8 @@ fn told(whole: &Observed, shared: Shared) -> Finding {
 fn take(whole: &Observed, finding: &mut Finding, hosts: &[usize], all: &mut Vec<Shared>) {
     let is_theirs =
         |shared: &Shared| shared.of.iter().all(|(at, _)| hosts.contains(at)) && !hosts.is_empty();
-    let is_taken = |shared: &Shared| is_theirs(shared) && belongs(finding, &shared.of[0].1);
-    let (taken, left): (Vec<Shared>, Vec<Shared>) = all.drain(..).partition(is_taken);
+    let (taken, left): (Vec<Shared>, Vec<Shared>) =
+        all.drain(..).partition(|shared| is_theirs(shared) && belongs(finding, &shared.of[0].1));
     *all = left;
     let is_reason = finding.rule == "B20";
     for follow in taken.into_iter().map(|shared| told(whole, shared)) {

@@ -28,8 +28,7 @@ pub fn of(
     }
     let limits: Vec<Limit> = limits.into_iter().collect::<Option<_>>()?;
     let (first, rest) = limits.split_first()?;
-    let is_same = |other: &Limit| std::mem::discriminant(other) == std::mem::discriminant(first);
-    if !rest.iter().all(is_same) {
+    if !rest.iter().all(|other| std::mem::discriminant(other) == std::mem::discriminant(first)) {
         return None;
     }
     if case.record.follow_ups.is_empty() { Some(together(first, rest)) } else { with_follow_ups }
@@ -39,12 +38,13 @@ pub fn of(
 pub fn of_jobs(each: &[PhaseJudgement]) -> Vec<Option<Limit>> {
     let Some((first, rest)) = each.split_first() else { return Vec::new() };
     let of = |(at, limit): (usize, &Option<Limit>)| {
-        let same = |judged: &PhaseJudgement| {
-            let own =
-                judged.job_limits.get(at).and_then(Option::as_ref).map(std::mem::discriminant);
-            own == limit.as_ref().map(std::mem::discriminant)
-        };
-        limit.clone().filter(|_| rest.iter().all(same))
+        limit.clone().filter(|_| {
+            rest.iter().all(|judged| {
+                let own =
+                    judged.job_limits.get(at).and_then(Option::as_ref).map(std::mem::discriminant);
+                own == limit.as_ref().map(std::mem::discriminant)
+            })
+        })
     };
     first.job_limits.iter().enumerate().map(of).collect()
 }

@@ -65,11 +65,10 @@ pub fn evaluate(observed: &Observed) -> (Vec<Finding>, Vec<NotEvaluated>) {
     let (mut findings, mut not_evaluated) = (Vec::new(), Vec::new());
     let nothing_done = observed.nothing_done();
     let are_several = parts::are_several(observed.record);
-    let applies = |rule: &&Rule| {
+    for rule in all().filter(|rule| {
         let is_asked = !are_several || is_across(rule.text.id);
         is_asked && (!nothing_done || rule.stage == Stage::Failure)
-    };
-    for rule in all().filter(applies) {
+    }) {
         match rule.evaluate(observed) {
             Outcome::Nothing => {}
             Outcome::Found(found) => findings.extend(found),

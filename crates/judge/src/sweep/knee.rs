@@ -36,12 +36,11 @@ fn counted(some: usize, series: &[Point]) -> String {
 /// the slowest.
 fn disturbed(key: SweepKey, series: &[Point]) -> Option<usize> {
     let rate = |point: &Point| point.rate(key);
-    let is_dip = |nth: &usize| {
+    let dips = (0..series.len()).filter(|nth| {
         let (before, after) = (&series[..*nth], &series[nth + 1..]);
         let most = |points: &[Point]| points.iter().map(rate).fold(0.0, f64::max);
         rate(&series[*nth]) < UNDISTURBED.value * most(before).min(most(after))
-    };
-    let dips = (0..series.len()).filter(is_dip);
+    });
     dips.min_by(|a, b| rate(&series[*a]).total_cmp(&rate(&series[*b])))
 }
 

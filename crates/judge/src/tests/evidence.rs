@@ -3,7 +3,7 @@
 
 use candor_plan::blocks::Engine;
 use candor_plan::units::{Direction, Mix};
-use candor_record::facts::{DeviceFacts, Filesystem};
+use candor_record::facts::Filesystem;
 use candor_record::{DiskCounters, Snapshot, Verdict};
 use proptest::prelude::*;
 
@@ -21,8 +21,7 @@ fn seen(case: &TestCase, op: Direction) -> Option<u64> {
         };
         return of(&host.after)?.checked_sub(of(&host.before)?);
     }
-    let is_end = |device: &&DeviceFacts| device.below.is_empty();
-    let ends = host.facts.devices.iter().filter(is_end);
+    let ends = host.facts.devices.iter().filter(|device| device.below.is_empty());
     let last = host.after_flush.as_ref().filter(|_| op == Direction::Write).unwrap_or(&host.after);
     let moved = ends.map(|end| {
         let delta = host.before.device_delta(last, &end.name)?;

@@ -243,8 +243,8 @@ fn trials_that_could_have_no_more_of_the_cpus_prove_nothing_about_the_device() {
 /// A process that took the CPUs for half of the phase: the trial after it was not disturbed.
 #[test]
 fn trials_are_compared_with_the_seconds_that_were_not_disturbed() {
-    let rate = |second: u64| if second < 5 { 20_000.0 } else { 4_000.0 };
-    let mut case = doubled(1, 12_000.0, &[23_000.0]).seconds(10, rate);
+    let mut case = doubled(1, 12_000.0, &[23_000.0])
+        .seconds(10, |second| if second < 5 { 20_000.0 } else { 4_000.0 });
     let sentence = &case.judge().follow_ups[0];
     assert!(sentence.contains("1.15 times the phase's 20k IOPS"), "{sentence}");
     case = doubled(1, 12_000.0, &[23_000.0]).seconds(10, |_| 12_000.0);

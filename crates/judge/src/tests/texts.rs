@@ -17,10 +17,9 @@ fn every_rule_explains_itself() {
 
 #[test]
 fn every_rule_has_its_own_name() {
-    let place = |id: &&str| (id[..1].to_owned(), id[1..].parse::<u32>().unwrap());
     let ids: Vec<_> = rules::all().map(|rule| rule.text.id).collect();
     let mut sorted = ids.clone();
-    sorted.sort_by_key(place);
+    sorted.sort_by_key(|id| (id[..1].to_owned(), id[1..].parse::<u32>().unwrap()));
     sorted.dedup();
     assert_eq!(ids, sorted, "each once, in the order of the evidence book");
 }

@@ -44,10 +44,9 @@ fn file_of(id: &str) -> String {
         .unwrap()
         .filter_map(|entry| std::fs::read_dir(entry.unwrap().path()).ok());
     let mut files = folders.flatten().map(|file| file.unwrap().path());
-    let its = |path: &std::path::PathBuf| {
-        std::fs::read_to_string(path).unwrap().contains(&format!("id: \"{id}\""))
-    };
-    let path = files.find(its).unwrap_or_else(|| panic!("no file has {id}"));
+    let path = files
+        .find(|path| std::fs::read_to_string(path).unwrap().contains(&format!("id: \"{id}\"")))
+        .unwrap_or_else(|| panic!("no file has {id}"));
     path.to_str().unwrap().split_once("/src/").unwrap().1.to_owned()
 }
 

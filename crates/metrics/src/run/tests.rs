@@ -108,11 +108,12 @@ fn text(metrics: &RunMetrics) -> String {
 fn values(metrics: &RunMetrics) -> BTreeMap<String, f64> {
     let text = text(metrics);
     let samples = text.lines().filter(|line| !line.starts_with('#'));
-    let value = |line: &str| {
-        let (name, value) = line.rsplit_once(' ').expect("a name and a value");
-        (name.to_owned(), value.parse().expect("a number"))
-    };
-    samples.map(value).collect()
+    samples
+        .map(|line| {
+            let (name, value) = line.rsplit_once(' ').expect("a name and a value");
+            (name.to_owned(), value.parse().expect("a number"))
+        })
+        .collect()
 }
 
 #[test]

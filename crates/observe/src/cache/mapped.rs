@@ -69,11 +69,12 @@ impl Mapped {
         let mut pids: Vec<u32> = its.map(|(_, _, pid)| *pid).collect();
         pids.sort_unstable();
         pids.dedup();
-        let mapper = |pid| {
-            let command = self.commands.get(&pid).cloned().unwrap_or_default();
-            Mapper { pid, command }
-        };
-        pids.into_iter().map(mapper).collect()
+        pids.into_iter()
+            .map(|pid| {
+                let command = self.commands.get(&pid).cloned().unwrap_or_default();
+                Mapper { pid, command }
+            })
+            .collect()
     }
 }
 

@@ -1,6 +1,5 @@
 //! Counters of all block devices of the host, at one reading.
 
-use std::fs::DirEntry;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -62,8 +61,8 @@ fn names(directory: &Path) -> io::Result<Vec<String>> {
         return Ok(Vec::new());
     }
     let entries = std::fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
-    let name = |entry: &DirEntry| entry.file_name().into_string().ok();
-    let mut names: Vec<String> = entries.iter().filter_map(name).collect();
+    let mut names: Vec<String> =
+        entries.iter().filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     Ok(names)
 }
@@ -170,9 +169,9 @@ mod tests {
         write("block/usr0/queue/scheduler", "none\n");
         let listed = || {
             let all = user_diskstats(&directory, &fake.roots).expect("read");
-            let listed =
-                |disk: Diskstat| (disk.name, disk.partition_of, disk.counters.read_sectors);
-            all.into_iter().map(listed).collect::<Vec<_>>()
+            all.into_iter()
+                .map(|disk| (disk.name, disk.partition_of, disk.counters.read_sectors))
+                .collect::<Vec<_>>()
         };
         let part = ("usr0p1".to_owned(), Some("usr0".to_owned()), 8);
         let disk = ("usr0".to_owned(), None, 3);

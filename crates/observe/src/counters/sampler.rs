@@ -110,8 +110,7 @@ impl Sampler {
         let mut devices = Vec::with_capacity(self.devices.len());
         for (name, source) in &self.devices {
             let own = source.read(buffer).and_then(formats::disk);
-            let of_all = || in_lines(self.diskstats.read(buffer)?, name);
-            if let Some(counters) = own.or_else(of_all) {
+            if let Some(counters) = own.or_else(|| in_lines(self.diskstats.read(buffer)?, name)) {
                 devices.push((name.clone(), counters));
             }
         }
@@ -191,13 +190,14 @@ fn uring_workers(tasks: &Path) -> Option<(u32, u64)> {
     let ids = crate::source::attributes::names(tasks);
     let text =
         |id: &String, file: &str| crate::source::attributes::text(&tasks.join(id).join(file));
-    let waits = |id: &&String| text(id, "comm").is_some_and(|name| name.starts_with("iou-wrk-"));
     let known = !ids.is_empty() && ids.len() <= TASKS_MAX;
     known.then(|| {
-        ids.iter().filter(waits).fold((0, 0), |(threads, bytes), id| {
-            let io = text(id, "io").and_then(|io| formats::process_io(&io)).unwrap_or_default();
-            (threads + 1, bytes + io.read_bytes + io.write_bytes)
-        })
+        ids.iter()
+            .filter(|id| text(id, "comm").is_some_and(|name| name.starts_with("iou-wrk-")))
+            .fold((0, 0), |(threads, bytes), id| {
+                let io = text(id, "io").and_then(|io| formats::process_io(&io)).unwrap_or_default();
+                (threads + 1, bytes + io.read_bytes + io.write_bytes)
+            })
     })
 }
 

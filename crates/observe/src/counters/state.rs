@@ -60,8 +60,7 @@ impl Watch {
     pub(crate) fn new(facts: &Facts, roots: &Roots) -> Watch {
         let of_kind = |kind: DeviceKind, below: &str| {
             let devices = facts.devices.iter().filter(|device| device.kind == kind);
-            let place = |d: &DeviceFacts| (d.name.clone(), roots.block(&d.name).join(below));
-            devices.map(place).collect()
+            devices.map(|d| (d.name.clone(), roots.block(&d.name).join(below))).collect()
         };
         let nodes: Vec<Node> = facts
             .devices
@@ -242,9 +241,10 @@ fn bcache(name: &str, directory: &Path) -> Option<CacheHits> {
 }
 
 fn mapped_caches(facts: &Facts) -> Vec<(String, String)> {
-    let is_cache =
-        |d: &&DeviceFacts| d.mapping.as_ref().is_some_and(|m| m.is("cache") == Some(true));
-    let caches = facts.devices.iter().filter(is_cache);
+    let caches = facts
+        .devices
+        .iter()
+        .filter(|d| d.mapping.as_ref().is_some_and(|m| m.is("cache") == Some(true)));
     caches.map(|device| (device.name.clone(), device.number.clone())).collect()
 }
 

@@ -75,9 +75,9 @@ fn ancestors(mount: &Mount, path: &str, roots: &Roots) -> Vec<PathBuf> {
     let inside = Path::new(path).strip_prefix(&mount.root).unwrap_or(Path::new(""));
     let group = top.join(inside);
     let up = group.ancestors().take_while(|path| path.starts_with(&top));
-    let is_directory =
-        |path: &&Path| roots.stat(path).is_some_and(|stat| stat.file_type == FileType::Directory);
-    up.filter(is_directory).map(Path::to_path_buf).collect()
+    up.filter(|path| roots.stat(path).is_some_and(|stat| stat.file_type == FileType::Directory))
+        .map(Path::to_path_buf)
+        .collect()
 }
 
 /// Reads whatever limits a group's directory has, of either version.

@@ -144,11 +144,12 @@ pub(crate) fn sums(extents: &[Extent], size: u64) -> Extents {
 pub(crate) fn shared_between(files: &[(Vec<Extent>, u64)]) -> u64 {
     let clip = |(extents, size): &(Vec<Extent>, u64)| -> Vec<Extent> {
         let within = extents.iter().filter(|extent| extent.bytes.start < *size);
-        let clipped = |extent: &Extent| Extent {
-            bytes: extent.bytes.start..extent.bytes.end.min(*size),
-            ..extent.clone()
-        };
-        within.map(clipped).collect()
+        within
+            .map(|extent| Extent {
+                bytes: extent.bytes.start..extent.bytes.end.min(*size),
+                ..extent.clone()
+            })
+            .collect()
     };
     let files: Vec<Vec<Extent>> = files.iter().map(clip).collect();
     let within: u64 = files.iter().map(|file| repeated(file.iter(), u64::MAX)).sum();
@@ -158,8 +159,8 @@ pub(crate) fn shared_between(files: &[(Vec<Extent>, u64)]) -> u64 {
 /// Bytes of extents that lie where others of them do.
 fn repeated<'a>(extents: impl Iterator<Item = &'a Extent>, size: u64) -> u64 {
     let shared = extents.filter(|extent| extent.flags & SHARED != 0 && extent.is_plainly_stored());
-    let place = |extent: &Extent| (extent.physical, extent.clipped_length(size));
-    let mut places: Vec<(u64, u64)> = shared.map(place).collect();
+    let mut places: Vec<(u64, u64)> =
+        shared.map(|extent| (extent.physical, extent.clipped_length(size))).collect();
     places.sort_unstable();
     let (mut end, mut again) = (0, 0);
     for (start, length) in places {

@@ -85,12 +85,11 @@ fn layer(
     }
     // A path of another mount namespace may mean something else here: the file has to be like ours.
     let is_same = |candidate: &PathBuf| {
-        let alike = |found: FileStat| {
+        roots.stat(candidate).is_some_and(|found| {
             found.file_type == stat.file_type
                 && found.size_bytes == stat.size_bytes
                 && (stat.file_type != FileType::File || found.blocks_bytes == stat.blocks_bytes)
-        };
-        roots.stat(candidate).is_some_and(alike)
+        })
     };
     let layers = upper.into_iter().chain(lower_layers(overlay));
     layers.map(|layer| layer.join(&inside)).find(is_same)

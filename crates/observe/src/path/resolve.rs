@@ -34,11 +34,10 @@ pub(crate) fn device_fact(path: &Path, roots: &Roots) -> Option<Fact<String>> {
 /// The device of a place that holds bytes: by the number of its filesystem, else by the source of
 /// its mount.
 pub(crate) fn device_of_held(held: &Held, roots: &Roots) -> Option<Fact<String>> {
-    let by_mount = || {
+    by_number(&held.stat.on, roots).or_else(|| {
         let name = device_of_source(held.mount?, roots)?;
         Some(Fact::new(name, mounts::table_path(roots).display().to_string()))
-    };
-    by_number(&held.stat.on, roots).or_else(by_mount)
+    })
 }
 
 /// The device of a mount: by its number, else by its source if that is a device node.

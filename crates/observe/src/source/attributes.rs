@@ -19,8 +19,8 @@ pub(crate) fn text(path: &Path) -> Option<String> {
 /// Names in a directory, sorted; none if it cannot be read.
 pub(crate) fn names(directory: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
-    let name = |entry: fs::DirEntry| entry.file_name().text();
-    let mut names: Vec<String> = entries.filter_map(Result::ok).map(name).collect();
+    let mut names: Vec<String> =
+        entries.filter_map(Result::ok).map(|entry| entry.file_name().text()).collect();
     names.sort();
     names
 }
@@ -69,8 +69,9 @@ impl Roots {
         if self.is_live() {
             return fs::canonicalize(path).ok();
         }
-        let live = || Some(fs::canonicalize(path).ok()?.text());
-        self.ask(Ask::Real, path, live).as_deref().map(path_of)
+        self.ask(Ask::Real, path, || Some(fs::canonicalize(path).ok()?.text()))
+            .as_deref()
+            .map(path_of)
     }
 
     /// An answer that is about no path, as text.
@@ -99,11 +100,12 @@ impl Roots {
         about: &Path,
         live: impl FnOnce() -> Option<Vec<u64>>,
     ) -> Option<Vec<u64>> {
-        let words = |numbers: Vec<u64>| {
-            let words: Vec<String> = numbers.iter().map(u64::to_string).collect();
-            words.join(" ")
-        };
-        let text = self.ask(ask, about, || live().map(words))?;
+        let text = self.ask(ask, about, || {
+            live().map(|numbers| {
+                let words: Vec<String> = numbers.iter().map(u64::to_string).collect();
+                words.join(" ")
+            })
+        })?;
         text.split(' ').map(|word| word.parse().ok()).collect()
     }
 

@@ -78,8 +78,9 @@ pub(crate) fn control(roots: &Roots) -> PathBuf {
 pub(crate) fn table(node: &Node, roots: &Roots) -> Option<Table> {
     // Asked before: one question does not ask another.
     let number = node.number();
-    let live = || Some(spell(&number, roots)).filter(|lines| !lines.is_empty());
-    read(&roots.ask(Ask::Table, &node.path("dm"), live)?)
+    read(&roots.ask(Ask::Table, &node.path("dm"), || {
+        Some(spell(&number, roots)).filter(|lines| !lines.is_empty())
+    })?)
 }
 
 fn read(answer: &str) -> Option<Table> {
@@ -100,12 +101,12 @@ fn read(answer: &str) -> Option<Table> {
 fn spell(number: &str, roots: &Roots) -> String {
     let control = control(roots);
     let targets = ask(number, &control, 0).unwrap_or_default();
-    let is_cache = |target: &Target| matches!(target.kind.as_str(), "cache" | "writecache");
-    let targets = if targets.iter().all(is_cache) {
-        ask(number, &control, TABLE).unwrap_or(targets)
-    } else {
-        targets
-    };
+    let targets =
+        if targets.iter().all(|target| matches!(target.kind.as_str(), "cache" | "writecache")) {
+            ask(number, &control, TABLE).unwrap_or(targets)
+        } else {
+            targets
+        };
     let line = |target: &Target| [vec![target.kind.clone()], tiers(target)].concat().join(" ");
     targets.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -60,11 +60,10 @@ pub(crate) fn bio_based(node: &Node) -> Option<Fact<bool>> {
 
 /// The cache that virtio and SCSI disks name as their own.
 fn device_cache(owner: &Node) -> Option<Fact<String>> {
-    let of_scsi = || {
+    owner.fact("cache_type", words).or_else(|| {
         let address = owner.names("device/scsi_disk").into_iter().next()?;
         owner.fact(&format!("device/scsi_disk/{address}/cache_type"), words)
-    };
-    owner.fact("cache_type", words).or_else(of_scsi)
+    })
 }
 
 /// The chunk of a striped array, or the boundary that the device itself names.

@@ -127,10 +127,11 @@ impl Counter {
 
     /// Who issued the requests of each place.
     pub fn issuers(&self) -> BTreeMap<u32, Vec<Issuer>> {
-        let of = |(at, issuers): (usize, &HashMap<u32, Issuer>)| {
-            (at as u32, issuers.values().cloned().collect::<Vec<_>>())
-        };
-        self.issuers.iter().enumerate().map(of).collect()
+        self.issuers
+            .iter()
+            .enumerate()
+            .map(|(at, issuers)| (at as u32, issuers.values().cloned().collect::<Vec<_>>()))
+            .collect()
     }
 
     /// Counts one event, if its device is looked at.

@@ -99,8 +99,9 @@ impl Programs {
     /// Attaches the programs, then begins a window: all of them see each request of it.
     fn attach(&self) -> io::Result<Vec<OwnedFd>> {
         let programs = self.programs.iter();
-        let attach = |(program, hook): &(Program, Hook)| bpf::attach(program, *hook);
-        let held = programs.map(attach).collect::<io::Result<Vec<_>>>()?;
+        let held = programs
+            .map(|(program, hook)| bpf::attach(program, *hook))
+            .collect::<io::Result<Vec<_>>>()?;
         self.set_window(now_ns(), u64::MAX)?;
         Ok(held)
     }

@@ -136,9 +136,10 @@ impl Counting {
     /// these are our own.
     pub fn members(&self) -> Option<Vec<u32>> {
         let members = self.members.as_ref()?;
-        let is_member =
-            |key: &Vec<u8>| members.get(key).is_some_and(|role| numbers(&role)[0] == MEMBER);
-        let keys = members.keys().into_iter().filter(is_member);
+        let keys = members
+            .keys()
+            .into_iter()
+            .filter(|key| members.get(key).is_some_and(|role| numbers(&role)[0] == MEMBER));
         Some(keys.map(|key| numbers(&key)[0] as u32).collect())
     }
 
@@ -220,10 +221,10 @@ fn by_structures(
     if let (Some(members), Some(fork)) = (maps.members, layout.fork) {
         wanted.push((raw::fork(maps, members, fork), "sched_process_fork"));
     }
-    let load = |(code, name): (Vec<_>, &'static str)| {
-        Ok((bpf::load(bpf::RAW_TRACEPOINT, &code)?, Hook::Raw(name)))
-    };
-    wanted.into_iter().map(load).collect()
+    wanted
+        .into_iter()
+        .map(|(code, name)| Ok((bpf::load(bpf::RAW_TRACEPOINT, &code)?, Hook::Raw(name))))
+        .collect()
 }
 
 /// The same for records of tracepoints.
@@ -244,7 +245,8 @@ fn by_records(
     if let Some(split) = &formats.split {
         wanted.push((record::split(maps, split), split.id));
     }
-    let load =
-        |(code, id): (Vec<_>, u64)| Ok((bpf::load(bpf::TRACEPOINT, &code)?, Hook::Event(id)));
-    wanted.into_iter().map(load).collect()
+    wanted
+        .into_iter()
+        .map(|(code, id)| Ok((bpf::load(bpf::TRACEPOINT, &code)?, Hook::Event(id))))
+        .collect()
 }

@@ -273,12 +273,11 @@ impl Latency {
             self.percentiles_us.iter().filter_map(percentile).collect();
         percentiles.retain(|(p, _)| (0.0..=100.0).contains(p));
         percentiles.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let bucket = |bucket: &Bucket| {
+        let buckets = self.histogram.buckets.iter().filter_map(|bucket| {
             let (from, to) = bucket.range.trim_end_matches("us").split_once('-')?;
             let (from, to): (f64, f64) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
             Some((ns((from + to) / 2.0), bucket.count.0? as u64))
-        };
-        let buckets = self.histogram.buckets.iter().filter_map(bucket);
+        });
         let mut buckets: Vec<(u64, u64)> = buckets.filter(|(_, count)| *count > 0).collect();
         buckets.sort_unstable();
         if self.avg_us.0.is_none() && buckets.is_empty() {

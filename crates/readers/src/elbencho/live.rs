@@ -99,11 +99,10 @@ pub fn read_live(name: &str, text: &str) -> Result<Results, String> {
         let fields: Vec<&str> = fields.iter().collect();
         let row = Row::read(&fields).map_err(|why| format!("{name}:{line}: {why}"))?;
         let Some(row) = row else { continue };
-        let goes_on = |phase: &Phase| {
+        if !current.as_ref().is_some_and(|phase| {
             let end_ms = phase.ends_ms[usize::from(row.is_read())];
             phase.name == row.phase && row.runtime_ms > end_ms
-        };
-        if !current.as_ref().is_some_and(goes_on) {
+        }) {
             current.take().into_iter().for_each(|phase| phase.end(&mut phases));
             current = Some(Phase::begin(&row));
         }
@@ -123,11 +122,10 @@ pub fn read_live(name: &str, text: &str) -> Result<Results, String> {
 
 impl Phase {
     fn begin(row: &Row<'_>) -> Phase {
-        let begin = |at: u64| at.saturating_sub(row.runtime_ms);
         Phase {
             name: row.phase.to_owned(),
             label: row.label.to_owned(),
-            start_unix_ms: unix_ms(row.date).map(begin),
+            start_unix_ms: unix_ms(row.date).map(|at| at.saturating_sub(row.runtime_ms)),
             ..Phase::default()
         }
     }

@@ -94,8 +94,8 @@ impl Line {
 
 /// The histogram of a line: its bins are candor's buckets, several of them together.
 fn histogram(bins: &[u64]) -> Result<Histogram, &'static str> {
-    let fits = |coarseness: &u32| BINS >> coarseness == bins.len();
-    let Some(coarseness) = (0..=COARSENESS_MAX).find(fits) else {
+    let Some(coarseness) = (0..=COARSENESS_MAX).find(|coarseness| BINS >> coarseness == bins.len())
+    else {
         return Err("a histogram of fio 3 has 1856 bins, or a half, a quarter, … of them");
     };
     let mut counts = vec![0; BUCKETS];

@@ -9,7 +9,7 @@ use candor_engine::Prepared;
 use candor_entries::Lists;
 use candor_observe::Sampler;
 use candor_plan::entries::Entries;
-use candor_plan::{Job, Phase, Plan};
+use candor_plan::{Phase, Plan};
 use candor_record::{Ended, HostRecord, Measurement, Note, Snapshot, Thinned};
 
 use super::Local;
@@ -121,8 +121,9 @@ impl<'a> LocalPhase<'a> {
 
 /// Removes the roots of trees whose directories the phase has removed.
 fn remove_roots(plan: &Plan, phase: &Phase, lists: &Lists) {
-    let removes = |job: &&Job| job.entries().is_some_and(Entries::removes_directories);
-    for job in phase.jobs.iter().filter(removes) {
+    for job in
+        phase.jobs.iter().filter(|job| job.entries().is_some_and(Entries::removes_directories))
+    {
         let targets = plan.targets.iter().filter(|target| job.targets.contains(&target.name));
         targets
             .filter_map(|target| NamedTree::of(plan, target, lists))

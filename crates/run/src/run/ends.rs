@@ -23,8 +23,9 @@ pub enum Stopped {
 /// Why a phase was the last one of its run; none where another may follow.
 pub fn after(phase: &Phase, record: &PhaseRecord, control: &Control) -> Option<Stopped> {
     let early = worst(record, control).filter(|_| ends_run(phase, record, control));
-    let done = || (is_last(phase, record) || control.is_ended()).then_some(Stopped::Done);
-    early.map(Stopped::Early).or_else(done)
+    early
+        .map(Stopped::Early)
+        .or_else(|| (is_last(phase, record) || control.is_ended()).then_some(Stopped::Done))
 }
 
 /// True where a job has ended that ends the run with it.

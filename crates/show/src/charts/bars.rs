@@ -2,7 +2,7 @@
 
 use candor_chart::{Axis, Bar, Chart, Panel, Series, Shape};
 use candor_record::results::FigureKind;
-use candor_record::{RepeatedOp, Spread, Unit, fmt};
+use candor_record::{Spread, Unit, fmt};
 
 use super::curve::{self, Curve, Part};
 use super::{ROWS_MAX, Run, frame};
@@ -20,12 +20,11 @@ type Group<'a> = Vec<Curve<'a>>;
 pub fn bars(runs: &[Run<'_>]) -> Result<Chart, String> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for curve in curve::all(runs) {
-        let is_same = |group: &&mut Group<'_>| {
+        match groups.iter_mut().find(|group| {
             let (a, b) = (&group[0], &curve);
             (a.run, &a.phase.name, &a.job.job, &a.op.operation)
                 == (b.run, &b.phase.name, &b.job.job, &b.op.operation)
-        };
-        match groups.iter_mut().find(is_same) {
+        }) {
             Some(group) => group.push(curve),
             None => groups.push(vec![curve]),
         }
@@ -44,9 +43,9 @@ pub fn bars(runs: &[Run<'_>]) -> Result<Chart, String> {
 
 /// The figures that are shown: throughput of large operations, operations per second of others.
 fn kinds(curves: &[Curve<'_>]) -> Vec<FigureKind> {
-    let is_large = |curve: &Curve<'_>| curve.job.load.block_bytes >= Some(LARGE_BYTES);
-    let moves = |curve: &Curve<'_>| curve.op.bytes_per_s.is_some_and(|rate| rate > 0.0);
-    let rate = if curves.iter().all(moves) && curves.iter().any(is_large) {
+    let rate = if curves.iter().all(|curve| curve.op.bytes_per_s.is_some_and(|rate| rate > 0.0))
+        && curves.iter().any(|curve| curve.job.load.block_bytes >= Some(LARGE_BYTES))
+    {
         FigureKind::BytesPerS
     } else {
         FigureKind::OpsPerS
@@ -92,9 +91,10 @@ fn spread(kind: FigureKind, group: &Group<'_>, runs: &[Run<'_>]) -> Option<Sprea
     let judged = runs[first.run].report.map(|report| &report.judgement.repeats);
     let repeats = judged.and_then(|all| all.iter().find(|of| of.name == first.phase.name));
     if let Some(repeats) = repeats {
-        let is_it =
-            |of: &&RepeatedOp| of.job == first.job.job && of.operation == first.op.operation;
-        let of = repeats.results.iter().find(is_it)?;
+        let of = repeats
+            .results
+            .iter()
+            .find(|of| of.job == first.job.job && of.operation == first.op.operation)?;
         return match kind {
             FigureKind::OpsPerS => Some(of.ops_per_s),
             FigureKind::BytesPerS => of.bytes_per_s,

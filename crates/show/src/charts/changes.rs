@@ -1,7 +1,7 @@
 //! Changes of a comparison as bars with their intervals.
 
 use candor_chart::{Axis, Bar, Chart, Panel, Scale, Series, Shape};
-use candor_record::comparison::{Comparison, Fairness, FigureChange, RunChange};
+use candor_record::comparison::{Comparison, Fairness, FigureChange};
 use candor_record::results::FigureKind;
 use candor_record::{Unit, fmt};
 
@@ -84,12 +84,11 @@ pub fn comparison(comparison: &Comparison, runs: &[Run<'_>]) -> Result<Chart, St
 /// The headlines of changes that are not the storage's alone, rest on what cannot be believed, or
 /// are not there.
 fn caution(comparison: &Comparison) -> Option<String> {
-    let is_doubtful = |change: &&RunChange| {
+    let doubtful = comparison.changes.iter().filter(|change| {
         change.fairness != Fairness::Fair
             || change.figures.is_empty()
             || change.doubts.iter().any(|doubt| doubt.unbelieved)
-    };
-    let doubtful = comparison.changes.iter().filter(is_doubtful);
+    });
     let headlines: Vec<&str> = doubtful.map(|change| change.headline.as_str()).collect();
     (!headlines.is_empty()).then(|| headlines.join(" "))
 }
@@ -149,7 +148,7 @@ fn told<'a>(figures: impl Iterator<Item = (&'a FigureChange, &'a String)>) -> St
 
 #[cfg(test)]
 mod tests {
-    use candor_record::comparison::{Basis, ChangeInterval, ComparedRun, Outcome};
+    use candor_record::comparison::{Basis, ChangeInterval, ComparedRun, Outcome, RunChange};
     use candor_record::results::Results;
 
     use super::*;
@@ -221,8 +220,8 @@ mod tests {
             &[figure(two, 0.5, Outcome::Better), figure(one, 0.1, Outcome::NotShown)],
         ]);
         let results = Results::default();
-        let run = |name| Run { name, results: &results, report: None };
-        let runs = ["disk", "loop", "net"].map(run);
+        let runs =
+            ["disk", "loop", "net"].map(|name| Run { name, results: &results, report: None });
         let chart = comparison(&all, &runs).expect("changes");
         assert_eq!(
             chart.x,

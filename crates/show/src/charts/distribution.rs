@@ -65,10 +65,9 @@ fn merged<'a>(runs: &[Run<'a>]) -> Vec<(Curve<'a>, LatencyResults)> {
     let mut merged: Vec<(Curve<'a>, LatencyResults)> = Vec::new();
     for curve in curve::all(runs) {
         let Some(latency) = &curve.op.latency else { continue };
-        let is_repeat = |(first, sum): &&mut (Curve<'_>, LatencyResults)| {
+        match merged.iter_mut().find(|(first, sum)| {
             curve.is_repeat_of(first) && !sum.buckets.is_empty() && !latency.buckets.is_empty()
-        };
-        match merged.iter_mut().find(is_repeat) {
+        }) {
             Some((_, sum)) => sum.add_counts(latency),
             None => merged.push((curve, latency.clone())),
         }

@@ -54,12 +54,11 @@ fn cells(lines: &Lines<'_>, name: &str, length_ns: u64) -> Vec<Cell> {
             let start = offset + span.start_ns as f64;
             let x = (start, start + span.length_ns as f64);
             // A logarithm has no zero.
-            let cell = |bin: &candor_record::results::Bin| Cell {
+            cells.extend(span.bins.iter().map(|bin| Cell {
                 x,
                 y: (bin.from_ns.max(1.0), bin.to_ns),
                 value: bin.share,
-            };
-            cells.extend(span.bins.iter().map(cell));
+            }));
         }
     }
     cells

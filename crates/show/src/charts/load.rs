@@ -151,8 +151,9 @@ fn families<'a>(curves: &[Curve<'a>], runs: &[Run<'_>], key: Key) -> Vec<Family<
         name.extend(by_run.then(|| run(curve)));
         name.extend(by_access.then(|| access(curve)));
         name.extend((by_op && !name.contains(&op(curve))).then(|| op(curve)));
-        let of_key = |other: &Key| Some(other.phrase(other.value(&curve.job.load)?));
-        name.extend(others.iter().filter_map(of_key));
+        name.extend(
+            others.iter().filter_map(|other| Some(other.phrase(other.value(&curve.job.load)?))),
+        );
         let name = if name.is_empty() { op(curve) } else { name.join(", ") };
         let at = families.iter().position(|family| family.name == name).unwrap_or_else(|| {
             families.push(Family { name, values: Vec::new() });
@@ -365,8 +366,7 @@ pub fn heatmap(runs: &[Run<'_>]) -> Result<Chart, String> {
         let series = Series::new(String::new(), 0, Shape::Cells(cells, key));
         Panel::new(Axis::categories(y.label(), names(y, &rows)), vec![series])
     };
-    let is_known = |(_, cells): &(FigureKind, Vec<Cell>)| !cells.is_empty();
-    let panels: Vec<Panel> = figures.filter(is_known).map(panel).collect();
+    let panels: Vec<Panel> = figures.filter(|(_, cells)| !cells.is_empty()).map(panel).collect();
     let x = Axis::categories(x.label(), names(x, &columns));
     let what = format!("rate and latency by {} and {}", word(keys[0]), word(keys[1]));
     Ok(frame::framed(Chart { x, panels, ..Chart::default() }, &what, runs))

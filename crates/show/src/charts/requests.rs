@@ -16,8 +16,9 @@ type Counts = Vec<(u64, u64)>;
 
 /// Shares of the traced requests of a phase by their sizes; none where none were traced.
 pub fn sizes(record: &PhaseRecord) -> Option<Chart> {
-    let name = |bytes: u64| fmt::column::size(bytes);
-    by_value(record, "Sizes of requests", "Share of requests", Requests::sizes, name)
+    by_value(record, "Sizes of requests", "Share of requests", Requests::sizes, |bytes| {
+        fmt::column::size(bytes)
+    })
 }
 
 /// Shares of the traced requests of a phase by where they begin within 4 KiB; none where all begin

@@ -30,19 +30,20 @@ fn results(depth: u32, workers: u32, ops_per_s: f64) -> Results {
         percentiles: vec![(50.0, 90_000), (99.0, 400_000)],
         ..LatencyResults::default()
     };
-    let interval = |nth: u64| Interval {
-        start_ns: nth * 1_000_000_000,
-        length_ns: 1_000_000_000,
-        ops_per_s: Some(ops_per_s),
-        latency_ns_mean: Some(1e5),
-        ..Interval::default()
-    };
     let op = OpResults {
         operation: "read".into(),
         ops_per_s: Some(ops_per_s),
         bytes_per_s: Some(ops_per_s * 4096.0),
         latency: Some(latency),
-        intervals: (0..5).map(interval).collect(),
+        intervals: (0..5)
+            .map(|nth| Interval {
+                start_ns: nth * 1_000_000_000,
+                length_ns: 1_000_000_000,
+                ops_per_s: Some(ops_per_s),
+                latency_ns_mean: Some(1e5),
+                ..Interval::default()
+            })
+            .collect(),
         ..OpResults::default()
     };
     let load = Load {
@@ -73,14 +74,15 @@ fn latencies_over_time_are_cells_of_shares_with_few_columns() {
     assert!(refused.contains("the report has no latency counts per interval"), "{refused}");
     let intervals = &mut one.phases[0].jobs[0].operations[0].intervals;
     let shape = intervals[0].clone();
-    let at = |nth: u64| {
-        let mut latencies = Histogram::new();
-        (0..9).for_each(|_| latencies.record(100_000));
-        latencies.record(if nth == 500 { 80_000_000 } else { 200_000 });
-        let latency_counts = LatencyCounts::from(&latencies);
-        Interval { start_ns: nth * 1_000_000_000, latency_counts, ..shape.clone() }
-    };
-    *intervals = (0..1200).map(at).collect();
+    *intervals = (0..1200)
+        .map(|nth| {
+            let mut latencies = Histogram::new();
+            (0..9).for_each(|_| latencies.record(100_000));
+            latencies.record(if nth == 500 { 80_000_000 } else { 200_000 });
+            let latency_counts = LatencyCounts::from(&latencies);
+            Interval { start_ns: nth * 1_000_000_000, latency_counts, ..shape.clone() }
+        })
+        .collect();
     let drawn = chart(Kind::LatencyHeatmap, &[run("a", &one)]).expect("counted");
     assert_eq!(drawn.title, "a: latency distribution over time");
     let Shape::Cells(cells, key) = &drawn.panels[0].series[0].shape else { panic!("cells") };

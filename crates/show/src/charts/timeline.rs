@@ -103,9 +103,8 @@ impl<'a> Lines<'a> {
         let mut names = curve::names(&curves, runs, &[Part::Run, Part::Job, Part::Op]);
         let mut slots = curve::slots(&names);
         // A series of phases whose jobs have a name each: the phases are marked along the axis.
-        let has_one_job = |phase: &PhaseResults| phase.jobs.len() <= 1;
         if slots.len() > SERIES_MAX
-            && runs.iter().flat_map(|of| &of.results.phases).all(has_one_job)
+            && runs.iter().flat_map(|of| &of.results.phases).all(|phase| phase.jobs.len() <= 1)
         {
             names = curve::names(&curves, runs, &[Part::Run, Part::Op]);
             slots = curve::slots(&names);
@@ -135,10 +134,9 @@ impl<'a> Lines<'a> {
         let of_name = |(slot, name): (usize, &String)| {
             let mut points = Vec::new();
             for (offset, intervals) in self.named(name) {
-                let of = |interval: &Interval| {
+                points.extend(intervals.iter().map(|interval| {
                     (middle(offset, interval), value(interval).unwrap_or(f64::NAN))
-                };
-                points.extend(intervals.iter().map(of));
+                }));
                 points.push((offset, f64::NAN));
             }
             points.pop();
@@ -172,12 +170,11 @@ impl<'a> Lines<'a> {
     fn band(&self, name: &str) -> Vec<(f64, f64, f64)> {
         let mut spans = Vec::new();
         for (offset, intervals) in self.named(name) {
-            let of = |interval: &Interval| {
+            spans.extend(intervals.iter().map(|interval| {
                 let (low, high) = interval.latency_ns_p50.zip(interval.latency_ns_p99).unzip();
                 let ns = |of: Option<u64>| of.map_or(f64::NAN, |ns| ns as f64);
                 (middle(offset, interval), ns(low), ns(high))
-            };
-            spans.extend(intervals.iter().map(of));
+            }));
             spans.push((offset, f64::NAN, f64::NAN));
         }
         if spans.iter().any(|(_, low, _)| low.is_finite()) { spans } else { Vec::new() }
@@ -275,8 +272,7 @@ fn ceilings(runs: &[Run<'_>], rate: fn(&Ceiling) -> Option<f64>) -> Vec<Level> {
         if !judged().all(|(_, judged)| judged.ceilings.iter().any(same)) {
             continue;
         }
-        let is_known = |level: &Level| level.label == ceiling.element && level.value == value;
-        if !levels.iter().any(is_known) {
+        if !levels.iter().any(|level| level.label == ceiling.element && level.value == value) {
             levels.push(Level { value, label: ceiling.element.clone() });
         }
     }

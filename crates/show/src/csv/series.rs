@@ -54,12 +54,11 @@ pub fn repeat_rows(report: &Report) -> impl Iterator<Item = Repeated<'_>> {
 
 /// The columns of a sweep of those settings.
 pub fn sweep_columns<'a>(keys: &[&str]) -> Vec<Column<&'a SweepRow>> {
-    let setting = |(nth, key): (usize, &&str)| Column {
+    let settings = keys.iter().enumerate().map(|(nth, key)| Column {
         name: (*key).to_owned(),
         help: "Value of the setting",
         cell: Box::new(move |row: &&'a SweepRow| row.values.get(nth).map(String::as_str).cell()),
-    };
-    let settings = keys.iter().enumerate().map(setting);
+    });
     let figures: Vec<Column<&'a SweepRow>> = columns! { row:
         "ops_per_s" "Operations per second" = row.ops_per_s;
         "bytes_per_s" "Bytes per second" = row.bytes_per_s;

@@ -85,14 +85,15 @@ fn thinned(dots: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
         return dots;
     }
     let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
-    let ends = |some: &[(f64, f64)]| {
-        [some.iter().min_by(by_value), some.iter().max_by(by_value)]
-            .into_iter()
-            .flatten()
-            .copied()
-            .collect::<Vec<_>>()
-    };
-    dots.chunks(dots.len().div_ceil(DOTS_MAX / 2)).flat_map(ends).collect()
+    dots.chunks(dots.len().div_ceil(DOTS_MAX / 2))
+        .flat_map(|some| {
+            [some.iter().min_by(by_value), some.iter().max_by(by_value)]
+                .into_iter()
+                .flatten()
+                .copied()
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 /// A mark per change; operations of the same run that changed alike share one.

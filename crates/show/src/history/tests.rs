@@ -44,13 +44,14 @@ fn run(run: u64) -> ListedRun {
 
 #[test]
 fn runs_are_a_table() {
-    let of_phase = |phase: &str| ListedResult { phase: phase.into(), ..run(1).results[0].clone() };
     let runs = vec![
         ListedRun { tags: vec!["base".into()], verdict: Some(Verdict::Caution), ..run(12_345) },
         ListedRun {
             targets: vec!["/mnt/a/very/long/path/to/a/file".into(), "/b".into()],
             verdict: None,
-            results: ["create", "create", "read", "remove"].map(of_phase).to_vec(),
+            results: ["create", "create", "read", "remove"]
+                .map(|phase| ListedResult { phase: phase.into(), ..run(1).results[0].clone() })
+                .to_vec(),
             ..run(7)
         },
         ListedRun {

@@ -26,12 +26,11 @@ pub struct Folded<'a> {
 pub(super) fn heaviest(report: &Report) -> Vec<(&Finding, Option<String>)> {
     let mut all: Vec<Folded> = Vec::new();
     for entry in folded(report) {
-        let is_same = |other: &&mut Folded| {
+        match all.iter_mut().find(|other| {
             other.finding.rule == entry.finding.rule
                 && (other.finding.measures == entry.finding.measures
                     || entry.finding.measures.is_none())
-        };
-        match all.iter_mut().find(is_same) {
+        }) {
             // The verdict counts the results in which the rule weighs the most.
             Some(heavier) if heavier.finding.severity > entry.finding.severity => {}
             Some(heavier) => heavier.other.extend(entry.same.into_iter().chain(entry.other)),
@@ -98,13 +97,12 @@ pub(super) fn folded(report: &Report) -> Vec<Folded<'_>> {
     let mut all: Vec<Folded> = Vec::new();
     for (phase, judged) in report.judged() {
         for finding in &judged.findings {
-            let alike = |entry: &&mut Folded| {
+            let Some(entry) = all.iter_mut().find(|entry| {
                 let first = entry.finding;
                 first.rule == finding.rule
                     && first.severity == finding.severity
                     && first.measures == finding.measures
-            };
-            let Some(entry) = all.iter_mut().find(alike) else {
+            }) else {
                 let limited = usize::from(finding.limits.is_some());
                 all.push(Folded { finding, same: vec![&phase.name], other: Vec::new(), limited });
                 continue;

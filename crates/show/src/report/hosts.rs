@@ -108,11 +108,10 @@ fn cells(row: &HostRow) -> Vec<Cell> {
 /// The hosts of the last result of several in a line: their number, how many were lost, the slowest
 /// and the fastest.
 pub(super) fn line(report: &Report) -> Option<String> {
-    let rows_of = |(phase, judged): (&PhaseRecord, &PhaseJudgement)| {
+    let rows = report.judged().rev().find_map(|(phase, judged)| {
         let rows = host_rows(phase, Some(judged));
         (!rows.is_empty()).then_some(rows)
-    };
-    let rows = report.judged().rev().find_map(rows_of)?;
+    })?;
     let is_in_bytes = rows.iter().any(|row| row.rates.bytes_per_s > 0.0);
     let rate = |row: &HostRow| {
         if is_in_bytes { row.rates.bytes_per_s } else { row.rates.ops_per_s().unwrap_or(0.0) }

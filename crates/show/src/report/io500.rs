@@ -35,12 +35,12 @@ fn whole_lines(io500: &Io500) -> Vec<String> {
     if io500.results.iter().any(|result| !result.is_long_enough) {
         lines.push(TOO_SHORT.into());
     }
-    let is_other = |result: &&Io500Result| result.verdict == Verdict::Wrong;
     let named = |result: &Io500Result| match &result.measures {
         Some(what) => format!("{} ({what})", result.name),
         None => result.name.to_owned(),
     };
-    let other: Vec<String> = io500.results.iter().filter(is_other).map(named).collect();
+    let other: Vec<String> =
+        io500.results.iter().filter(|result| result.verdict == Verdict::Wrong).map(named).collect();
     if !other.is_empty() {
         lines.push(format!("Different measurement: {}", other.join(", ")));
     }

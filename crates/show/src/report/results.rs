@@ -40,8 +40,8 @@ pub(super) fn section(page: &mut Page, report: &Report) {
 /// The table in so many lines at most, without what is said about its rows. Phases that ran several
 /// times have a row with their means.
 pub(super) fn brief(style: &Style, report: &Report, lines_max: usize) -> Vec<String> {
-    let with_mean = |of: &&Repeats| !of.results.is_empty();
-    let means: Vec<Repeats> = report.judgement.repeats.iter().filter(with_mean).cloned().collect();
+    let means: Vec<Repeats> =
+        report.judgement.repeats.iter().filter(|of| !of.results.is_empty()).cloned().collect();
     let has_mean = |phase: &PhaseRecord| means.iter().any(|of| of.phase == phase.phase);
     let mut rows = Vec::new();
     let of_names = NameTable::of(report);
@@ -142,9 +142,9 @@ pub(super) fn submission_line(report: &Report) -> Option<String> {
         Some(format!("{used} for {} ({rate} IOPS; {other} {others})", phase.name))
     };
     let phases: Vec<_> = report.phases.iter().filter_map(phase).collect();
-    let line =
-        || format!("Submission method, from a short test before the clock: {}.", phases.join("; "));
-    (!phases.is_empty()).then(line)
+    (!phases.is_empty()).then(|| {
+        format!("Submission method, from a short test before the clock: {}.", phases.join("; "))
+    })
 }
 
 /// Results and costs of the follow-ups of a phase, a sentence or two for each.

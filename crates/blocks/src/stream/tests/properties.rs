@@ -155,8 +155,7 @@ fn jumps_have_sizes_of_their_own() {
     let list = all(&plan, &[1 << 30], Budget { ops: 10_000, ..Budget::NONE });
     let jumps = list.iter().filter(|(.., length)| *length == 8192).count();
     assert!((2800..3200).contains(&jumps), "{jumps}");
-    let follows = |two: &&[(u32, BlocksOp, u64, u64)]| two[1].2 == two[0].2 + two[0].3;
-    let followers = list.windows(2).filter(follows);
+    let followers = list.windows(2).filter(|two| two[1].2 == two[0].2 + two[0].3);
     assert!(followers.clone().all(|two| two[1].3 == 4096));
     assert!((6800..7200).contains(&followers.count()));
 }
@@ -191,10 +190,9 @@ fn zones_of_bytes_and_of_single_directions() {
     let plan = Blocks { mix, ..with(Access::Zoned { zones }) };
     let list = all(&plan, &[400 << 10], Budget { ops: 10_000, ..Budget::NONE });
     let of = |kind: BlocksOp, from: u64, to: u64| {
-        let within = |(_, k, at, _): &&(u32, BlocksOp, u64, u64)| {
-            *k == kind && (from * 4096..to * 4096).contains(at)
-        };
-        list.iter().filter(within).count() as f64
+        list.iter()
+            .filter(|(_, k, at, _)| *k == kind && (from * 4096..to * 4096).contains(at))
+            .count() as f64
     };
     assert_eq!(of(BlocksOp::Read, 35, 100), 0.0);
     assert_eq!(of(BlocksOp::Write, 5, 100), 0.0);

@@ -34,12 +34,13 @@ fn passes(passes: u64, at_least_kib: u64) -> Budget {
 
 fn offsets_of(blocks: &Blocks, sizes_kib: &[u64], budget: Budget) -> Vec<(usize, u64)> {
     let text = listing(blocks, sizes_kib, budget);
-    let part = |word: &str| {
-        let (file, rest) = word.split_once(['r', 'w', 't']).expect("a direction");
-        let offset = rest.trim_start_matches('@').split('+').next().expect("an offset");
-        (file.parse().expect("a file"), offset.parse().expect("a number"))
-    };
-    text.split_whitespace().map(part).collect()
+    text.split_whitespace()
+        .map(|word| {
+            let (file, rest) = word.split_once(['r', 'w', 't']).expect("a direction");
+            let offset = rest.trim_start_matches('@').split('+').next().expect("an offset");
+            (file.parse().expect("a file"), offset.parse().expect("a number"))
+        })
+        .collect()
 }
 
 fn places(blocks: &Blocks, size_kib: u64, budget: Budget) -> Vec<u64> {

@@ -310,8 +310,9 @@ impl ZoneAccess<'_> {
         if !has_most && (may_open || owner.is_some()) {
             return Some(drawn);
         }
-        let is_own = |number: &u32| !has_most || zones[*number as usize].owner == Some(id);
-        let mut open = all.filter(|number| self.range.contains(number)).filter(is_own);
+        let mut open = all
+            .filter(|number| self.range.contains(number))
+            .filter(|number| !has_most || zones[*number as usize].owner == Some(id));
         // The drawn offset selects among the open zones, so that all get the same share of writes.
         let count = open.clone().count() as u64;
         let (from, to) = (self.start(self.range.start), self.start(self.range.end));
@@ -379,9 +380,10 @@ impl ZoneAccess<'_> {
 
     /// Next zone behind `drawn` with that many written bytes.
     fn ahead(&self, drawn: u32, bytes: u64) -> Option<u32> {
-        let holds = |number: &u32| self.state.zones[*number as usize].written >= bytes;
         let again = if self.worker.wraps { self.range.start..drawn + 1 } else { 0..0 };
-        (drawn + 1..self.range.end).chain(again).find(holds)
+        (drawn + 1..self.range.end)
+            .chain(again)
+            .find(|number| self.state.zones[*number as usize].written >= bytes)
     }
 
     /// Moves a trim to a whole zone that holds data.

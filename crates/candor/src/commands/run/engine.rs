@@ -14,8 +14,8 @@ pub struct Chosen {
 
 /// The engine that was chosen for a run by flags; none where one was named, or none is needed.
 pub fn chosen(matches: &ArgMatches, plan: &Plan) -> Option<Chosen> {
-    let is_named = |name: &str| matches.get_one::<String>(name).is_some();
-    if ["FILE", "like", "engine"].into_iter().any(is_named) {
+    if ["FILE", "like", "engine"].into_iter().any(|name| matches.get_one::<String>(name).is_some())
+    {
         return None;
     }
     let jobs = plan

@@ -127,8 +127,9 @@ impl Given {
     /// The run of one value of each list, where changes are about a phase of a sweep, with the
     /// changes as that run has them.
     fn alone(&self, changes: &[Setting]) -> Option<(Given, Vec<Setting>)> {
-        let place = |setting: &Setting| phase_index(&PlanPath::from(setting.key.as_str()));
-        let index = changes.iter().find_map(place)?;
+        let index = changes
+            .iter()
+            .find_map(|setting| phase_index(&PlanPath::from(setting.key.as_str())))?;
         let name = format!("phase[{index}]");
         let wanted = self.plan.phases.get(index).filter(|_| self.by_flags)?;
         let runs_it = |given: &Given| match &given.plan.phases[..] {
@@ -292,8 +293,7 @@ fn with_each_value<T>(words: &[String], flag: &Flag<T>) -> Vec<Vec<String>> {
         return vec![words.to_vec()];
     };
     let rest = without(words, flag);
-    let one = |value: &str| [&rest[..], &[name.clone(), value.to_owned()]].concat();
-    list.split(',').map(one).collect()
+    list.split(',').map(|value| [&rest[..], &[name.clone(), value.to_owned()]].concat()).collect()
 }
 
 /// A step of a series as words; absent where it does what flags have no words for.

@@ -59,8 +59,8 @@ fn saw_little(observed: &Observed, array: &DeviceFacts) -> Option<Finding> {
     let of_array = observed.flow_of(&array.name)?;
     let in_flight = observed.occupancy();
     let pieces = ratio(members.iter().map(Flow::requests).sum(), of_array.requests()).max(1.0);
-    let queue = |flow: &Flow| ratio(flow.weighted_ms / 1e3, observed.window_s());
-    let seen: f64 = members.iter().map(queue).sum();
+    let seen: f64 =
+        members.iter().map(|flow| ratio(flow.weighted_ms / 1e3, observed.window_s())).sum();
     let count = members.len() as f64;
     let lost = seen / pieces < MEMBERS_SAW.value * in_flight && in_flight > count;
     (lost && count > 1.0).then(|| {

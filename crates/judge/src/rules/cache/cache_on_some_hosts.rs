@@ -57,11 +57,10 @@ fn shares(observed: &Observed) -> Vec<Option<f64>> {
 
 fn finding(observed: &Observed, cached: &[usize]) -> Finding {
     let shares = shares(observed);
-    let name = |at: &usize| observed.hosts[*at].name.as_str();
     let lowest = cached.iter().filter_map(|at| shares[*at]).fold(1.0, f64::min);
     let rest: Vec<usize> = (0..shares.len()).filter(|at| !cached.contains(at)).collect();
     let [cached, others] = [cached, &rest].map(|places| {
-        let names: Vec<&str> = places.iter().map(name).collect();
+        let names: Vec<&str> = places.iter().map(|at| observed.hosts[*at].name.as_str()).collect();
         listed(&names)
     });
     let sentence = format!(

@@ -89,9 +89,9 @@ pub fn dirtied(observed: &Observed) -> Option<f64> {
     });
     let all = between(&observed.host.before, &observed.host.after)?;
     let dirtied = all - others.unwrap_or(0.0);
-    let on_btrfs = |target: &&TargetFacts| target.holding().is_some_and(|on| on.kind == "btrfs");
     let targets = observed.targets_of(|job| job.does(Direction::Write));
-    let all_here = !targets.is_empty() && targets.iter().all(on_btrfs);
+    let all_here = !targets.is_empty()
+        && targets.iter().all(|target| target.holding().is_some_and(|on| on.kind == "btrfs"));
     let each = all_here && observed.all_direct();
     let enough = |bytes: f64| {
         let share = observed.share_seen(Direction::Write, bytes.max(0.0))?;
@@ -109,11 +109,12 @@ fn copies_for_checksums(observed: &Observed, targets: &[&TargetFacts]) -> bool {
     let release = value(&observed.facts.host.kernel).map_or("", String::as_str);
     let mut numbers = release.split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
     let kernel = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-    let has_none = |option: &str| ["nodatasum", "nodatacow"].contains(&option);
-    let makes = |target: &&TargetFacts| {
-        target.holding().is_some_and(|on| !on.options.split(',').any(has_none))
-    };
-    kernel >= COPIES_SINCE && targets.iter().all(makes)
+    kernel >= COPIES_SINCE
+        && targets.iter().all(|target| {
+            target.holding().is_some_and(|on| {
+                !on.options.split(',').any(|option| ["nodatasum", "nodatacow"].contains(&option))
+            })
+        })
 }
 
 /// Linux that copies direct writes of btrfs with checksums into the page cache first.

@@ -2,7 +2,7 @@
 
 use candor_plan::blocks::{Access, Range};
 use candor_plan::units::Direction;
-use candor_record::facts::{DeviceFacts, LoopBacking, PathKind, TargetFacts, value};
+use candor_record::facts::{DeviceFacts, LoopBacking, PathKind, value};
 use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Severity, Snapshot};
 
@@ -167,10 +167,10 @@ fn below(observed: &Observed, on: &Loop) -> Option<Below> {
 /// The share of a backing file that has no data on the disks. Where a filesystem lies on the loop,
 /// the parts of its own files are not known.
 fn empty(observed: &Observed, on: &Loop) -> Option<f64> {
-    let is_raw = |target: &TargetFacts| target.kind == PathKind::Device;
     let file = on.backing.stored.as_ref()?;
     let held = held(observed, on)? as f64;
-    let known = observed.targets().into_iter().all(is_raw) && !observed.written_before();
+    let known = observed.targets().into_iter().all(|target| target.kind == PathKind::Device)
+        && !observed.written_before();
     (known && file.size_bytes > 0).then(|| (1.0 - ratio(held, file.size_bytes as f64)).max(0.0))
 }
 
@@ -206,10 +206,11 @@ fn in_memory(observed: &Observed, on: &Loop, op: Direction) -> f64 {
 /// The share without data, where all of the loop is read.
 fn hidden(observed: &Observed, empty: Option<f64>, op: Direction) -> f64 {
     let evenly = |access: &Access| matches!(access, Access::Sequential | Access::Random);
-    let whole = |ran: &crate::observed::Ran| {
-        ran.blocks.range == Range::default() && evenly(&ran.blocks.access)
-    };
-    let applies = op == Direction::Read && observed.ran.iter().all(whole);
+    let applies = op == Direction::Read
+        && observed
+            .ran
+            .iter()
+            .all(|ran| ran.blocks.range == Range::default() && evenly(&ran.blocks.access));
     empty.filter(|_| applies).unwrap_or(0.0)
 }
 
@@ -228,8 +229,7 @@ fn is_cached(observed: &Observed, on: &Loop) -> bool {
 
 fn leaves<'a>(observed: &Observed<'a>, device: &DeviceFacts) -> Vec<&'a DeviceFacts> {
     let below = observed.chain(&device.name).into_iter().filter(|leaf| leaf.name != device.name);
-    let ends = |d: &&DeviceFacts| d.below.iter().all(|b| observed.facts.device(b).is_none());
-    below.filter(ends).collect()
+    below.filter(|d| d.below.iter().all(|b| observed.facts.device(b).is_none())).collect()
 }
 
 fn names(observed: &Observed, device: &DeviceFacts) -> String {

@@ -80,8 +80,7 @@ fn finding(
 
 /// Jobs that read files of a tree.
 fn of_files<'a>(observed: &Observed<'a>) -> Vec<EntryJob<'a>> {
-    let reads = |names: &EntryJob| names.entries.has(Step::Read);
-    entry_jobs::ran(observed).into_iter().filter(reads).collect()
+    entry_jobs::ran(observed).into_iter().filter(|names| names.entries.has(Step::Read)).collect()
 }
 
 /// Every job bypasses the page cache, those on files of a tree too.

@@ -33,10 +33,10 @@ pub const RULE: Rule = Rule {
 /// Share and bytes of what was reserved and never written.
 fn share(setup: &SetupFacts) -> Option<(f64, f64)> {
     let files = unread_ranges::read_files(setup);
-    let unwritten = |file: &&candor_record::facts::FileFacts| {
-        value(&file.extents).map_or(0.0, |extents| extents.unwritten_bytes as f64)
-    };
-    let bytes: f64 = files.iter().map(unwritten).sum();
+    let bytes: f64 = files
+        .iter()
+        .map(|file| value(&file.extents).map_or(0.0, |extents| extents.unwritten_bytes as f64))
+        .sum();
     let size: f64 = files.iter().map(|file| file.size_bytes as f64).sum();
     (bytes > 0.0).then(|| (ratio(bytes, size).min(1.0), bytes))
 }

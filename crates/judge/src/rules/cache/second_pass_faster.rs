@@ -80,8 +80,7 @@ fn of(
 
 /// The first pass read most of what there is, so that the second met the same blocks.
 fn covered(observed: &Observed, ran: &Ran, before: &Measurement) -> bool {
-    let ours = |other: &crate::setup::Planned| other.index == ran.index;
-    let targets = observed.targets_of(ours);
+    let targets = observed.targets_of(|other| other.index == ran.index);
     let files: f64 = targets.iter().map(|target| target.files_bytes()).sum();
     files > 0.0 && before.of(Direction::Read).bytes as f64 >= COVERED.value * files
 }

@@ -5,7 +5,7 @@ use candor_plan::units::Direction;
 use candor_record::facts::FileFacts;
 
 use crate::coverage;
-use crate::observed::{Observed, Ran};
+use crate::observed::Observed;
 use crate::setup::{Planned, SetupFacts};
 use crate::thresholds::UNREAD_SHARE;
 
@@ -35,14 +35,15 @@ fn repeats_writes(job: &Planned<'_>) -> bool {
 /// data has such bytes.
 fn found_what_was_written(observed: &Observed) -> bool {
     let readers = || observed.ran.iter().filter(|ran| ran.does(Direction::Read));
-    let is_checked = |ran: &Ran| {
-        let plan = ran.blocks.verify.as_ref();
-        let plan = plan.filter(|plan| !matches!(plan.format, Format::Pattern | Format::Nothing));
-        let (Some(plan), Some(found)) = (plan, &ran.measured.verify) else { return false };
-        let checked = found.blocks.saturating_mul(plan.interval.0);
-        found.mismatches() == 0 && checked >= ran.measured.of(Direction::Read).bytes
-    };
-    readers().next().is_some() && readers().all(is_checked)
+    readers().next().is_some()
+        && readers().all(|ran| {
+            let plan = ran.blocks.verify.as_ref();
+            let plan =
+                plan.filter(|plan| !matches!(plan.format, Format::Pattern | Format::Nothing));
+            let (Some(plan), Some(found)) = (plan, &ran.measured.verify) else { return false };
+            let checked = found.blocks.saturating_mul(plan.interval.0);
+            found.mismatches() == 0 && checked >= ran.measured.of(Direction::Read).bytes
+        })
 }
 
 /// The meaning of a share of such ranges, given what was fetched.

@@ -133,8 +133,7 @@ fn few_bytes(observed: &Observed, written: f64, writers: &[Ran]) -> Outcome {
 
 /// Jobs that wrote into files of a tree, without a flush of each.
 fn small_files<'a>(observed: &Observed<'a>) -> Vec<EntryJob<'a>> {
-    let absorbed = |names: &EntryJob| names.absorbed_bytes() > 0.0;
-    entry_jobs::ran(observed).into_iter().filter(absorbed).collect()
+    entry_jobs::ran(observed).into_iter().filter(|names| names.absorbed_bytes() > 0.0).collect()
 }
 
 /// Bytes of ours that the devices on top had written by then: at most the pages that this
@@ -145,9 +144,9 @@ fn on_device_at(observed: &Observed, end: &Snapshot) -> Option<f64> {
     let all_buffered =
         observed.ran.iter().all(|ran| !ran.does(Direction::Write) || absorbs(observed, ran));
     // A page that only a journal has so far is dirty, and is charged once however often it changes.
-    let bypasses = |names: &EntryJob| names.entries.direct;
-    let all_buffered =
-        all_buffered && !journals_data(observed) && !entry_jobs::ran(observed).iter().any(bypasses);
+    let all_buffered = all_buffered
+        && !journals_data(observed)
+        && !entry_jobs::ran(observed).iter().any(|names| names.entries.direct);
     let charged = observed.process(Direction::Write).filter(|_| all_buffered);
     let before = dirty_of_files(&observed.host.before).unwrap_or(0.0);
     Some(charged.map_or(flow.write.bytes, |charged| flow.write.bytes.min(charged + before)))
@@ -155,9 +154,8 @@ fn on_device_at(observed: &Observed, end: &Snapshot) -> Option<f64> {
 
 /// The filesystem of a target writes data to its journal first.
 pub fn journals_data(observed: &Observed) -> bool {
-    let is_journal = |option: &str| option == "data=journal";
     let on = observed.targets().into_iter().filter_map(|target| target.holding());
-    on.into_iter().any(|on| on.options.split(',').any(is_journal))
+    on.into_iter().any(|on| on.options.split(',').any(|option| option == "data=journal"))
 }
 
 /// The share of the content that neither compression nor deduplication on the way can save.
@@ -177,8 +175,8 @@ fn incompressible(writers: &[Ran], small: &[EntryJob]) -> f64 {
 /// The job's writes end in the page cache, and not each of them is pushed out on its own.
 fn absorbs(observed: &Observed, ran: &Ran) -> bool {
     let buffered = || {
-        let ours = |other: &crate::setup::Planned| other.index == ran.index;
-        !ran.blocks.direct || observed.refuses_direct(&observed.targets_of(ours))
+        !ran.blocks.direct
+            || observed.refuses_direct(&observed.targets_of(|other| other.index == ran.index))
     };
     ran.does(Direction::Write) && !ran.durable_each() && buffered()
 }

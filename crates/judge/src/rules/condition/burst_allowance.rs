@@ -78,8 +78,8 @@ mod tests {
 
     /// 3000 IOPS on credit, then 300.
     fn burst(after: impl Fn(u64) -> f64) -> TestCase {
-        let rate = |i| if i < 40 { 3000.0 } else { after(i) };
-        let mut case = TestCase::direct(4096, 32, 1, 3000.0).seconds(90, rate);
+        let mut case = TestCase::direct(4096, 32, 1, 3000.0)
+            .seconds(90, |i| if i < 40 { 3000.0 } else { after(i) });
         case.host.facts.host.hypervisor = fact(true);
         case
     }

@@ -57,8 +57,9 @@ fn in_parts(observed: &Observed) -> Vec<Finding> {
     let mut found = Vec::new();
     for span in spans.iter().filter(|_| spans.len() > 1) {
         for bound in ceilings::of_span(observed, span) {
-            let near = |used: f64| (used - 1.0).abs() <= CGROUP_NEAR.value;
-            if bound.ceiling.used.is_some_and(near) && !is_everywhere(observed, &bound) {
+            if bound.ceiling.used.is_some_and(|used| (used - 1.0).abs() <= CGROUP_NEAR.value)
+                && !is_everywhere(observed, &bound)
+            {
                 found.push(in_part(observed, span, &bound.ceiling));
             }
         }
@@ -242,8 +243,8 @@ mod tests {
 
     /// Seen on Linux 6.18: 41k reads per second, and 3000 from the sixth second on.
     fn set_later(last: f64) -> TestCase {
-        let rate = |i: u64| if i < 5 { 41_000.0 } else { last };
-        let mut case = TestCase::direct(4096, 32, 1, 10_000.0).seconds(17, rate);
+        let mut case = TestCase::direct(4096, 32, 1, 10_000.0)
+            .seconds(17, |i| if i < 5 { 41_000.0 } else { last });
         case.host.after.at_ns = case.host.before.at_ns + 17_000_000_000;
         let mut facts = case.host.facts.clone();
         let limit =

@@ -2,7 +2,7 @@
 
 use candor_plan::units::Direction;
 use candor_record::fmt::{self, ratio};
-use candor_record::requests::{Issuer, RequestOp, Requests};
+use candor_record::requests::{Issuer, RequestOp};
 use candor_record::{Confidence, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -36,10 +36,11 @@ fn after(observed: &Observed) -> Outcome {
     if !snapshots.iter().any(|snapshot| snapshot.state.ext4_lazy_init == Some(true)) {
         return Outcome::Nothing;
     }
-    let on_ext4 = |target: &&candor_record::facts::TargetFacts| {
-        target.filesystem.as_ref().is_some_and(|on| on.kind == "ext4")
-    };
-    if !observed.targets().iter().any(on_ext4) {
+    if !observed
+        .targets()
+        .iter()
+        .any(|target| target.filesystem.as_ref().is_some_and(|on| on.kind == "ext4"))
+    {
         return Outcome::Nothing;
     }
     let Some((bytes, all)) = written(observed) else { return Outcome::Nothing };
@@ -78,8 +79,9 @@ fn written(observed: &Observed) -> Option<(f64, f64)> {
         who.command.starts_with("ext4lazyinit")
             || (alone && ours == 0.0 && !changes && is_kblockd(who))
     };
-    let writes = |of: &Requests| of.direction == RequestOp::Write;
-    if let Some(share) = foreign::seen_of(observed, &observed.tops(), writes, thread) {
+    if let Some(share) =
+        foreign::seen_of(observed, &observed.tops(), |of| of.direction == RequestOp::Write, thread)
+    {
         return Some((share * top.write.bytes, top.bytes()));
     }
     let rest = (top.write.bytes - ours).max(0.0);
@@ -88,7 +90,7 @@ fn written(observed: &Observed) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use candor_record::requests::RequestStats;
+    use candor_record::requests::{RequestStats, Requests};
 
     use super::*;
     use crate::testcase::TestCase;

@@ -34,8 +34,7 @@ fn after(observed: &Observed) -> Outcome {
     let written = observed.targets_of(|job| job.does(Direction::Write)).into_iter();
     let on = written.filter(|target| takes_blocks(target)).filter_map(|t| t.filesystem.as_ref());
     found.extend(on.filter_map(full).take(1));
-    let in_order = |job: &crate::setup::Planned| !job.blocks.access.is_random();
-    let read = observed.targets_of(in_order).into_iter();
+    let read = observed.targets_of(|job| !job.blocks.access.is_random()).into_iter();
     // Extents of what may be compressed are its units, wherever they lie.
     let in_place = |target: &&TargetFacts| !target.holding().is_some_and(Filesystem::may_compress);
     let files = observed.files(&read.filter(in_place).collect::<Vec<_>>());

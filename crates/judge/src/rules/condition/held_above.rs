@@ -62,10 +62,11 @@ fn idle(observed: &Observed, from: &Snapshot, to: &Snapshot) -> bool {
     let in_flight = |at: &Snapshot| {
         tops.iter().any(|top| at.device(&top.name).is_none_or(|device| device.in_flight != 0))
     };
-    let none = |flow: Flow| {
-        flow.requests() + flow.trim.requests + flow.flushes == 0.0 && flow.weighted_ms == 0.0
-    };
-    !in_flight(from) && !in_flight(to) && Flow::between(&tops, from, to).is_some_and(none)
+    !in_flight(from)
+        && !in_flight(to)
+        && Flow::between(&tops, from, to).is_some_and(|flow| {
+            flow.requests() + flow.trim.requests + flow.flushes == 0.0 && flow.weighted_ms == 0.0
+        })
 }
 
 fn finding(observed: &Observed, idle_ns: u64, longest_ns: u64) -> Finding {

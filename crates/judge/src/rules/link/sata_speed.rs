@@ -32,8 +32,9 @@ fn after(observed: &Observed) -> Outcome {
     if !slow_link::is_known(observed, "SATA") {
         return Outcome::lacks("the counters of the device");
     }
-    let slow = |full: &Full| full.hop.link.ceiling_bytes_per_s < BEST_BYTES_PER_S;
-    let found = slow_link::full(observed, "SATA").into_iter().filter(slow);
+    let found = slow_link::full(observed, "SATA")
+        .into_iter()
+        .filter(|full| full.hop.link.ceiling_bytes_per_s < BEST_BYTES_PER_S);
     found.map(|full| finding(&full)).collect::<Vec<_>>().into()
 }
 

@@ -66,9 +66,10 @@ mod tests {
     fn silent(lengths_s: &[f64]) -> Vec<Finding> {
         let one = || TestCase::direct(4096, 8, 1, 1e4);
         let mut case = together(&[one(), one()]);
-        let stall =
-            |silent_s: &f64| HostStall { at_ns: 3_100_000_000, silent_ns: (silent_s * 1e9) as u64 };
-        case.member(1).stalls = lengths_s.iter().map(stall).collect();
+        case.member(1).stalls = lengths_s
+            .iter()
+            .map(|silent_s| HostStall { at_ns: 3_100_000_000, silent_ns: (silent_s * 1e9) as u64 })
+            .collect();
         case.found(&RULE)
     }
 

@@ -39,8 +39,8 @@ struct Writers<'a> {
 }
 
 fn after(observed: &Observed) -> Outcome {
-    let writes = |ran: &&Ran| ran.does(Direction::Write) && ran.blocks.zones.is_none();
-    let ran = observed.ran.iter().filter(writes);
+    let ran =
+        observed.ran.iter().filter(|ran| ran.does(Direction::Write) && ran.blocks.zones.is_none());
     let all: Vec<_> = ran.flat_map(|ran| of_job(observed, ran)).collect();
     let groups = all
         .iter()
@@ -58,15 +58,16 @@ fn of_job<'a>(observed: &Observed<'a>, ran: &'a Ran<'a>) -> Vec<Writers<'a>> {
         (Share::Whole, Sharing::Own) => workers.div_ceil(files.max(1)),
         _ => 1,
     };
-    let writers = |target: &'a Target| {
-        let facts = observed.facts.targets.iter().find(|facts| facts.target == target.name);
-        let file = || facts?.files.iter().map(|file| file.size_bytes).max();
-        let device = || Some(observed.facts.device(&facts?.device.as_ref()?.value)?.size_bytes);
-        let size = target.size.map(|size| size.0);
-        let size = size.or_else(file).or_else(device).filter(|size| *size > 0)?;
-        Some(Writers { ran, target, count, range: bounds(&ran.blocks.range, size)? })
-    };
-    named().filter_map(writers).collect()
+    named()
+        .filter_map(|target| {
+            let facts = observed.facts.targets.iter().find(|facts| facts.target == target.name);
+            let file = || facts?.files.iter().map(|file| file.size_bytes).max();
+            let device = || Some(observed.facts.device(&facts?.device.as_ref()?.value)?.size_bytes);
+            let size = target.size.map(|size| size.0);
+            let size = size.or_else(file).or_else(device).filter(|size| *size > 0)?;
+            Some(Writers { ran, target, count, range: bounds(&ran.blocks.range, size)? })
+        })
+        .collect()
 }
 
 /// First byte of the part of a file of that size, and the byte after its end.

@@ -70,10 +70,11 @@ fn with_sync(changing: &[&EntryJob]) -> Option<f64> {
 
 /// The filesystems make each change of a name durable, whatever the program does.
 fn made_durable(observed: &Observed) -> bool {
-    let is_sync = |on: &candor_record::facts::Filesystem| {
-        on.options.split(',').any(|option| matches!(option, "dirsync" | "sync"))
-    };
-    observed.targets().into_iter().all(|target| target.holding().is_some_and(is_sync))
+    observed.targets().into_iter().all(|target| {
+        target.holding().is_some_and(|on| {
+            on.options.split(',').any(|option| matches!(option, "dirsync" | "sync"))
+        })
+    })
 }
 
 /// Longest time for which the filesystem of a target keeps changes in memory, in s.

@@ -47,8 +47,9 @@ fn after(observed: &Observed) -> Outcome {
         return Outcome::Nothing;
     };
     let within = within(observed, bytes).map(|passes| within_phase(observed, &passes));
-    let before = || before(observed, share).map(|first| after_phase(observed, first));
-    within.or_else(before).map_or(Outcome::Nothing, Outcome::one)
+    within
+        .or_else(|| before(observed, share).map(|first| after_phase(observed, first)))
+        .map_or(Outcome::Nothing, Outcome::one)
 }
 
 /// Several passes of which storage gave one.

@@ -84,11 +84,10 @@ fn finding(observed: &Observed, names: &EntryJob, share: f64) -> Finding {
 /// Bytes of each file, as the plan has it.
 fn size(observed: &Observed, names: &EntryJob) -> Option<f64> {
     let target = observed.plan.target(names.job.targets.first()?)?;
-    let of_tree = || match &target.tree.as_ref()?.file_size {
+    let size = target.size.or_else(|| match &target.tree.as_ref()?.file_size {
         SizeSpec::Fixed(size) => Some(*size),
         _ => None,
-    };
-    let size = target.size.or_else(of_tree);
+    });
     size.map(|size| size.0 as f64).filter(|bytes| *bytes > 0.0)
 }
 

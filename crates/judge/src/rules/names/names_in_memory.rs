@@ -2,7 +2,6 @@
 
 use candor_plan::entries::Step;
 use candor_plan::units::Direction;
-use candor_record::facts::TargetFacts;
 use candor_record::fmt::{self, ratio};
 use candor_record::{
     Confidence, Finding, MeasuredInstead, PhaseRecord, Quantity, Severity, Snapshot,
@@ -55,8 +54,7 @@ fn after(observed: &Observed) -> Outcome {
 
 /// The cache that answered, and its name in a sentence.
 fn answered(observed: &Observed, names: &EntryJob, unique: f64) -> (MeasuredInstead, &'static str) {
-    let is_remote = |target: &&TargetFacts| target.device.is_none();
-    if names.targets(observed).iter().any(is_remote) {
+    if names.targets(observed).iter().any(|target| target.device.is_none()) {
         return (MeasuredInstead::NfsClientCache, "the attribute cache of the NFS client");
     }
     let of_blocks = (MeasuredInstead::CachedRecords, "the cache of the filesystem's blocks");
@@ -78,12 +76,13 @@ fn answered(observed: &Observed, names: &EntryJob, unique: f64) -> (MeasuredInst
 /// True where an earlier phase of the run had operations on names of the same targets, and the
 /// kernel dropped no such number of names between.
 fn were_kept(observed: &Observed, names: &EntryJob, unique: f64) -> bool {
-    let seen = |report: &&PhaseRecord| {
+    let Some(last) = observed.judged_before().rfind(|report| {
         let jobs = observed.phase_of(report).into_iter().flat_map(|phase| &phase.jobs);
         let targets = jobs.filter(|job| job.entries().is_some()).flat_map(|job| &job.targets);
         targets.clone().any(|target| names.job.targets.contains(target))
+    }) else {
+        return false;
     };
-    let Some(last) = observed.judged_before().rfind(seen) else { return false };
     let held = |snapshot: &Snapshot| snapshot.state.dentries.map(|count| count as f64);
     let dropped = held(&last.host().after).zip(held(&observed.host.before));
     dropped.is_none_or(|(then, now)| then - now < DENTRIES_NEW.value * unique)
@@ -155,12 +154,11 @@ fn again(observed: &Observed, names: &EntryJob) -> Option<Finding> {
 fn first_pass<'a>(observed: &Observed<'a>, names: &EntryJob) -> Option<(&'a PhaseRecord, f64)> {
     observed.judged_before().find_map(|report| {
         let phase = observed.phase_of(report)?;
-        let alike = |job: &&candor_plan::Job| {
+        let job = phase.jobs.iter().find(|job| {
             job.work == names.job.work
                 && job.targets == names.job.targets
                 && job.workers == names.job.workers
-        };
-        let job = phase.jobs.iter().find(alike)?;
+        })?;
         let measured = report.measurements.iter().find(|m| m.job == job.name)?;
         let ops = measured.operation(names.step.name()).ops;
         let rate = ratio(ops as f64 * 1e9, measured.elapsed_ns as f64);

@@ -123,8 +123,8 @@ fn by_device(observed: &Observed, writers: &[Ran]) -> Option<Flushes> {
 impl Flushes {
     /// True for calls that are in flight together with writes, where no write waits for one.
     fn are_queued(&self, writers: &[Ran]) -> bool {
-        let deep = |ran: &Ran| ran.concurrency() > f64::from(ran.job.workers);
-        self.from == CALLS && writers.iter().any(deep)
+        self.from == CALLS
+            && writers.iter().any(|ran| ran.concurrency() > f64::from(ran.job.workers))
     }
 }
 
@@ -136,8 +136,7 @@ fn commit_ns(writers: &[Ran]) -> Option<f64> {
 
 /// Time of all operations that could be in flight.
 fn workers_ns(writers: &[Ran]) -> f64 {
-    let time = |ran: &Ran| ran.measured.elapsed_ns as f64 * ran.concurrency();
-    writers.iter().map(time).sum()
+    writers.iter().map(|ran| ran.measured.elapsed_ns as f64 * ran.concurrency()).sum()
 }
 
 fn finding(observed: &Observed, writers: &[Ran], flushes: &Flushes, writes: f64) -> Finding {

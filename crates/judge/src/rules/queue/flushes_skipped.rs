@@ -35,8 +35,8 @@ pub const RULE: Rule = Rule {
 fn after(observed: &Observed) -> Outcome {
     let writers: Vec<&Ran> = observed.ran.iter().filter(|ran| ran.does(Direction::Write)).collect();
     // Without a change there is nothing to flush.
-    let changes = |names: &EntryJob| names.entries.changes();
-    let of_names: Vec<EntryJob> = entry_jobs::ran(observed).into_iter().filter(changes).collect();
+    let of_names: Vec<EntryJob> =
+        entry_jobs::ran(observed).into_iter().filter(|names| names.entries.changes()).collect();
     let calls_of_names = of_names.iter().map(|names| names.measured.figure(Figure::Flush).ops);
     let calls_of_names: f64 = calls_of_names.map(|calls| calls as f64).sum();
     let calls = writers.iter().map(|ran| sync_calls(ran)).sum::<f64>() + calls_of_names;
@@ -87,8 +87,9 @@ fn sync_calls(ran: &Ran) -> f64 {
 /// The device has a cache that loses its content, by its own word or by its queue's.
 fn is_volatile(device: &DeviceFacts) -> bool {
     let caches = [&device.queue.write_cache, &device.queue.device_cache];
-    let writes_back = |cache: &String| cache.starts_with("write back");
-    caches.into_iter().any(|cache| value(cache).is_some_and(writes_back))
+    caches
+        .into_iter()
+        .any(|cache| value(cache).is_some_and(|cache| cache.starts_with("write back")))
 }
 
 /// The reason why no flush was sent, where it shows.
@@ -102,15 +103,13 @@ fn reason(observed: &Observed) -> Option<(String, String)> {
             Some((what, "/proc/self/mountinfo".into()))
         })
     });
-    let switched = || {
-        let through = |device: &&DeviceFacts| {
+    mounted.or_else(|| {
+        let device = observed.devices().into_iter().find(|device| {
             value(&device.queue.write_cache).is_some_and(|cache| cache == "write through")
-        };
-        let device = observed.devices().into_iter().find(through)?;
+        })?;
         let what = format!("{} is set to write through, so the kernel sends no flush", device.name);
         Some((what, device.queue.write_cache.as_ref()?.from.clone()))
-    };
-    mounted.or_else(switched)
+    })
 }
 
 fn finding(observed: &Observed, device: &DeviceFacts, calls: f64, flushes: f64) -> Finding {

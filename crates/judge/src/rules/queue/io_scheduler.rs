@@ -5,7 +5,7 @@ use candor_record::facts::{DeviceFacts, DeviceKind, value};
 use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::observed::{Observed, Ran};
+use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::BYTES_MIN;
@@ -37,15 +37,13 @@ fn after(observed: &Observed) -> Outcome {
 
 /// Write-back from the page cache that is held back in favour of reads.
 fn held_back(observed: &Observed) -> Option<Finding> {
-    let buffered = |ran: &Ran| ran.does(Direction::Write) && !ran.blocks.direct;
-    if !observed.ran.iter().any(buffered) {
+    if !observed.ran.iter().any(|ran| ran.does(Direction::Write) && !ran.blocks.direct) {
         return None;
     }
     let devices = observed.devices();
-    let held = |device: &&&DeviceFacts| {
-        value(&device.queue.writeback_latency_ns).is_some_and(|ns| *ns > 0)
-    };
-    let device = devices.iter().find(held)?;
+    let device = devices
+        .iter()
+        .find(|device| value(&device.queue.writeback_latency_ns).is_some_and(|ns| *ns > 0))?;
     let fact = device.queue.writeback_latency_ns.as_ref()?;
     let latency = Quantity::ns(fact.value as f64);
     let sentence = format!(

@@ -179,8 +179,9 @@ fn limits(observed: &Observed, device: &DeviceFacts) -> Vec<Bound> {
 
 /// The limit of so many segments: each page is one, unless buffers are in huge pages.
 fn segments(observed: &Observed, count: f64) -> Option<Bound> {
-    let is_huge = |feature: &String| feature == EngineUsed::HUGE_PAGES;
-    let huge = observed.ran.iter().all(|ran| ran.measured.engine.features.iter().any(is_huge));
+    let huge = observed.ran.iter().all(|ran| {
+        ran.measured.engine.features.iter().any(|feature| feature == EngineUsed::HUGE_PAGES)
+    });
     let page_bytes = observed.page_bytes() as f64;
     let name = format!("max_segments = {} pages of {}", fmt::number(count), fmt::size(page_bytes));
     // Pages of the cache are the kernel's, not those of a buffer.
@@ -190,11 +191,12 @@ fn segments(observed: &Observed, count: f64) -> Option<Bound> {
 
 /// The mean length of the extents of the files, across which no request goes, where pieces have it.
 fn extents(observed: &Observed, split: &Split) -> Option<Bound> {
-    let compresses = |target: &&candor_record::facts::TargetFacts| {
-        target.holding().is_some_and(candor_record::facts::Filesystem::may_compress)
-    };
     // Extents are then units of compression, of which requests hold several.
-    if observed.targets().iter().any(compresses) {
+    if observed
+        .targets()
+        .iter()
+        .any(|target| target.holding().is_some_and(candor_record::facts::Filesystem::may_compress))
+    {
         return None;
     }
     let files = observed.files(&observed.targets());
@@ -214,12 +216,13 @@ fn cause(limits: &[Bound], split: &Split) -> Option<Bound> {
     let binding = limits.iter().filter(|limit| limit.bytes < split.operation);
     let fits = |limit: &&Bound| (ratio(split.piece, limit.bytes) - 1.0).abs() <= SPLIT_NEAR.value;
     // A mean beside requests of others fits by chance only, unless there are just as many pieces.
-    let as_many = |limit: &&Bound| {
-        let pieces = (split.operation / limit.bytes).ceil();
-        let times = ratio(split.operation, split.piece);
-        !split.with_others || (ratio(times, pieces) - 1.0).abs() <= SPLIT_NEAR.value
+    let smallest = || {
+        binding.clone().min_by(|a, b| a.bytes.total_cmp(&b.bytes)).filter(|limit| {
+            let pieces = (split.operation / limit.bytes).ceil();
+            let times = ratio(split.operation, split.piece);
+            !split.with_others || (ratio(times, pieces) - 1.0).abs() <= SPLIT_NEAR.value
+        })
     };
-    let smallest = || binding.clone().min_by(|a, b| a.bytes.total_cmp(&b.bytes)).filter(as_many);
     binding.clone().find(fits).or_else(smallest).cloned()
 }
 

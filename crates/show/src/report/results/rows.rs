@@ -2,9 +2,7 @@
 
 use candor_plan::work::Figure;
 use candor_record::fmt::column;
-use candor_record::{
-    Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Report, TargetOp, Verdict,
-};
+use candor_record::{Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Report, Verdict};
 
 use super::{measured, nearest_ceiling, remark};
 use crate::layout::{Cell, cut, width};
@@ -129,8 +127,9 @@ pub(super) fn of_phase(report: &Report, phase: &PhaseRecord, judged: &PhaseJudge
 
 /// The name of a phase, with what tells its only row from others.
 fn title<'a>(phase: &'a PhaseRecord, operation: Option<&str>) -> (&'a str, String) {
-    let unnamed = |name: &&str| !phase.name.to_lowercase().contains(*name);
-    let operation = operation.filter(unnamed).map(|name| format!(", {name}"));
+    let operation = operation
+        .filter(|name| !phase.name.to_lowercase().contains(*name))
+        .map(|name| format!(", {name}"));
     let repeat = (phase.repeat > 0).then(|| format!(" #{}", phase.repeat + 1));
     (&phase.name, [operation, repeat].into_iter().flatten().collect())
 }
@@ -197,10 +196,9 @@ fn target_rows<'a>(
     verdict: Verdict,
 ) -> impl Iterator<Item = Row> + 'a {
     let several = measurement.work_operations().filter(|op| op.ops > 0).count() > 1;
-    let done = |op: &&TargetOp| op.ops > 0 && op.figure.is_work();
     measurement.per_target.iter().flat_map(move |target| {
         let named = if target.path.is_empty() { &target.target } else { &target.path };
-        target.operations.iter().filter(done).map(move |op| {
+        target.operations.iter().filter(|op| op.ops > 0 && op.figure.is_work()).map(move |op| {
             let operation = if several { format!(" {}", op.name) } else { String::new() };
             let stats = OpStats {
                 figure: op.figure,

@@ -124,9 +124,10 @@ pub(super) fn latencies(page: &mut Page, report: &Report, rows: &[Row]) {
     page.heading("Latency");
     let mut rest = &columns[..];
     while !rest.is_empty() {
-        let fits =
-            |count: &usize| numbers(rows, &rest[..*count]).width() + 2 <= page.style.columns();
-        let count = (1..=rest.len()).rev().find(fits).unwrap_or(1);
+        let count = (1..=rest.len())
+            .rev()
+            .find(|count| numbers(rows, &rest[..*count]).width() + 2 <= page.style.columns())
+            .unwrap_or(1);
         for line in numbers(rows, &rest[..count]).lines(page.style) {
             page.line(&format!("  {line}"));
         }

@@ -211,8 +211,9 @@ fn bandwidth_is_that_of_the_most_bytes_and_any_flush_is_durable() {
     let text = first_screen(&report, &NARROW);
     assert!(text.contains("Read 561 MB/s, random read"), "{text}");
     assert!(text.contains("durable\n640 writes/s") || text.contains("durable 640"), "{text}");
-    let repeated = |phase| Repeats { phase, ..Repeats::default() };
-    report.judgement.repeats = (0..report.plan.phases.len()).map(repeated).collect();
+    report.judgement.repeats = (0..report.plan.phases.len())
+        .map(|phase| Repeats { phase, ..Repeats::default() })
+        .collect();
     let text = first_screen(&report, &NARROW);
     assert!(!text.contains("Read 561 MB/s"), "the best of some repeats: {text}");
 }

@@ -39,8 +39,8 @@ fn report() -> Report {
 #[test]
 fn a_sweep_has_one_table_and_its_knee() {
     let text = first_screen(&report(), &NARROW);
-    let columns = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-    let lines: Vec<String> = text.lines().map(columns).collect();
+    let lines: Vec<String> =
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     for wanted in [
         "bs depth IOPS MB/s mean p99 gain trust",
         "4 KiB 1 9.35k 38.3 107 µs 1.05 ms ok",
