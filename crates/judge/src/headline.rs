@@ -16,12 +16,21 @@ pub fn verdict(observed: &Observed, findings: &[Finding]) -> Verdict {
     if observed.nothing_done() { Verdict::Unverified } else { Verdict::of(findings) }
 }
 
+/// Limits that a headline names.
+#[derive(Clone, Copy)]
+pub struct HeadlineLimits<'a> {
+    /// Limit of the phase.
+    pub limited_by: Option<&'a Limit>,
+    /// Cache that the plan measures.
+    pub cache: Option<MeasuredInstead>,
+}
+
 /// The verdict and what it is about, in one line.
 pub fn headline(
     observed: &Observed,
     verdict: Verdict,
     findings: &[Finding],
-    limits: (Option<&Limit>, Option<MeasuredInstead>),
+    limits: HeadlineLimits<'_>,
 ) -> String {
     if observed.nothing_done() {
         return nothing(observed);
@@ -31,7 +40,7 @@ pub fn headline(
     let label = verdict.label();
     match verdict {
         Verdict::Ok => format!("{}: {}.", what(observed), whose(observed, limits)),
-        Verdict::Caution => format!("{}: {}.", what(observed), cautions(findings, limits.1)),
+        Verdict::Caution => format!("{}: {}.", what(observed), cautions(findings, limits.cache)),
         Verdict::Unverified => format!("{label}: {}", sentence()),
         Verdict::Wrong => {
             let measures = heaviest.and_then(|finding| finding.measures);
@@ -50,10 +59,8 @@ fn nothing(observed: &Observed) -> String {
 }
 
 /// Owner of the number, and the limit, where the limit says more.
-fn whose(
-    observed: &Observed,
-    (limited_by, cache): (Option<&Limit>, Option<MeasuredInstead>),
-) -> String {
+fn whose(observed: &Observed, limits: HeadlineLimits<'_>) -> String {
+    let HeadlineLimits { limited_by, cache } = limits;
     let is_other = |limit: &&Limit| cache.is_none() || limit.class() != LimitClass::Memory;
     let whose = match cache {
         Some(cache) => format!("the number of {cache}, as planned"),

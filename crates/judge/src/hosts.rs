@@ -31,7 +31,7 @@ pub fn judge(case: &Case, one: impl Fn(&Case) -> PhaseJudgement) -> PhaseJudgeme
     let answered_by = wanted_cache::answered(whole.phase, &findings)
         .filter(|cache| each.iter().all(|judged| judged.answered_by == Some(*cache)));
     let verdict = verdict(&whole, &each, headline::verdict(&whole, &findings));
-    let limits = (limited_by.as_ref(), answered_by);
+    let limits = headline::HeadlineLimits { limited_by: limited_by.as_ref(), cache: answered_by };
     let headline = headline::headline(&whole, verdict, &findings, limits);
     let mut judged = PhaseJudgement {
         hosts: of_hosts(case, &parts, &each),

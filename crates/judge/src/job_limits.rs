@@ -22,7 +22,7 @@ pub fn of(case: &Case, findings: &[Finding]) -> Vec<Option<Limit>> {
     let mut plan = case.plan.clone();
     let shared = shared(findings);
     let measured = case.record.measurements.iter().enumerate();
-    measured.map(|(at, measured)| of_job(case, &mut plan, &host, (at, measured), shared)).collect()
+    measured.map(|(at, measured)| of_job(case, &mut plan, &host, at, measured, shared)).collect()
 }
 
 /// The limit of the phase as a whole: that of all its jobs, where they have the same. A phase whose
@@ -67,7 +67,8 @@ fn of_job(
     case: &Case,
     plan: &mut Plan,
     host: &HostRecord,
-    (at, measured): (usize, &Measurement),
+    at: usize,
+    measured: &Measurement,
     shared: Option<(Stage, &Limit)>,
 ) -> Option<Limit> {
     let jobs = &case.phase().jobs;

@@ -99,7 +99,7 @@ fn judge_one(case: &Case) -> PhaseJudgement {
     }
     job_limits::keep_one(&mut findings, case.record, limited_by.as_ref(), &job_limits);
     let answered_by = wanted_cache::answered(observed.phase, &findings);
-    let limits = (limited_by.as_ref(), answered_by);
+    let limits = headline::HeadlineLimits { limited_by: limited_by.as_ref(), cache: answered_by };
     let headline = headline::headline(&observed, verdict, &findings, limits);
     let follow_ups = follow_ups::sentences(&observed);
     let ceilings = unpassed(&observed);

@@ -106,11 +106,11 @@ fn decided(judged: &PhaseJudgement, besides: &[Stage]) -> bool {
 
 /// A question of the same load.
 fn question(ran: &Ran, change: Change, why: &str) -> Option<Question> {
-    loaded(change, (ran.job.workers, ran.blocks.depth), why)
+    loaded(change, ran.job.workers, ran.blocks.depth, why)
 }
 
 /// A question of so many workers of such a depth.
-fn loaded(change: Change, (workers, depth): (u32, u32), why: &str) -> Option<Question> {
+fn loaded(change: Change, workers: u32, depth: u32, why: &str) -> Option<Question> {
     Some(Question { change, workers, depth, why: why.into() })
 }
 
@@ -123,8 +123,8 @@ fn more_load(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<
     let starved = judged.findings.iter().any(|finding| finding.rule == "B4");
     let change = match (many, starved, ran.blocks.access.is_random()) {
         (true, true, true) if ran.blocks.depth > 1 => {
-            let load = (ran.job.workers.checked_mul(2)?, ran.blocks.depth / 2);
-            return loaded(Change::TwiceTheThreads, load, STARVED);
+            let workers = ran.job.workers.checked_mul(2)?;
+            return loaded(Change::TwiceTheThreads, workers, ran.blocks.depth / 2, STARVED);
         }
         (true, false, _) => Change::MoreDepth,
         (false, _, true) => Change::MoreWorkers,
@@ -132,7 +132,8 @@ fn more_load(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<
     };
     let growth = more_load::of(observed, ran);
     let why = if growth.is_some() { GOES_ON } else { LOAD_OR_DEVICE };
-    loaded(change, more_load::next(observed, ran, change)?, why)
+    let (workers, depth) = more_load::next(observed, ran, change)?;
+    loaded(change, workers, depth, why)
 }
 
 const LOAD_OR_DEVICE: &str = "no counter shows whether the device can do more";
@@ -219,7 +220,7 @@ fn alone(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Ques
     let deep = ran.concurrency() > 2.0 * KNEE.value && ran.blocks.access.is_random();
     let known = trials::others(observed, ran).iter().any(|trial| trial.in_flight == 1.0);
     if deep && !known && !decided(judged, &[Stage::DeviceQueue]) {
-        loaded(Change::OneAtATime, (1, 1), "the latency of a single operation alone is unknown")
+        loaded(Change::OneAtATime, 1, 1, "the latency of a single operation alone is unknown")
     } else {
         None
     }

@@ -45,7 +45,7 @@ fn after(observed: &Observed) -> Outcome {
             Outcome::Nothing
         }
         Cover::Known { share, bytes, from, hits } => {
-            Outcome::one(finding(observed, share, (bytes, from), hits))
+            Outcome::one(finding(observed, share, bytes, from, hits))
         }
     }
 }
@@ -53,7 +53,8 @@ fn after(observed: &Observed) -> Outcome {
 fn finding(
     observed: &Observed,
     share: f64,
-    (bytes, from): (f64, String),
+    bytes: f64,
+    from: String,
     hits: Option<Hits>,
 ) -> Finding {
     let (measures, limits) = words(observed, share);

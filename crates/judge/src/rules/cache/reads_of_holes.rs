@@ -61,7 +61,7 @@ fn before(setup: &SetupFacts) -> Outcome {
     let severity = if heavy { Severity::Wrong } else { Severity::Caution };
     let sentence =
         format!("{} of the data set are holes; reads of holes need no disk.", fmt::percent(share));
-    Outcome::one(finding(severity, sentence, (share, holes), exact))
+    Outcome::one(finding(severity, sentence, share, holes, exact))
 }
 
 fn after(observed: &Observed) -> Outcome {
@@ -90,15 +90,10 @@ fn after(observed: &Observed) -> Outcome {
         fmt::rate(observed.bytes_per_s(candor_plan::units::Direction::Read)),
         observed.device_names()
     );
-    Outcome::one(finding(severity, sentence, (share, holes), exact))
+    Outcome::one(finding(severity, sentence, share, holes, exact))
 }
 
-fn finding(
-    severity: Severity,
-    sentence: String,
-    (share, holes): (f64, f64),
-    exact: bool,
-) -> Finding {
+fn finding(severity: Severity, sentence: String, share: f64, holes: f64, exact: bool) -> Finding {
     let (confidence, from) = if exact {
         (Confidence::Certain, "FIEMAP")
     } else {

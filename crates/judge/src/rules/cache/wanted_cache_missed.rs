@@ -41,7 +41,7 @@ fn after(observed: &Observed) -> Outcome {
                 fmt::percent(share),
                 observed.device_names()
             );
-            Outcome::one(finding(sentence, ("bytes fetched from storage", bytes), from))
+            Outcome::one(finding(sentence, "bytes fetched from storage", bytes, from))
         }
         Cover::Known { .. } | Cover::Small => of_names(observed),
     }
@@ -63,10 +63,10 @@ fn of_names(observed: &Observed) -> Outcome {
         fmt::size(ratio(seen.bytes, unique)),
         fmt::plural(unique, "name", "names")
     );
-    Outcome::one(finding(sentence, ("bytes read by the filesystem", seen.bytes), seen.from))
+    Outcome::one(finding(sentence, "bytes read by the filesystem", seen.bytes, seen.from))
 }
 
-fn finding(sentence: String, (quantity, bytes): (&str, f64), from: String) -> Finding {
+fn finding(sentence: String, quantity: &str, bytes: f64, from: String) -> Finding {
     FindingBuilder::new("A20", Severity::Caution, sentence)
         .confidence(Confidence::Certain)
         .evidence(quantity, Quantity::bytes(bytes), from)

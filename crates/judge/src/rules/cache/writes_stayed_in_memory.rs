@@ -108,7 +108,7 @@ fn after(observed: &Observed) -> Outcome {
         (false, ..) => Outcome::Nothing,
         (true, Some(_), None) => Outcome::one(both_rates(observed, &progress)),
         (true, Some(seconds), Some(arrived)) => {
-            Outcome::one(never_arrived(observed, &progress, (arrived, seconds), &writers))
+            Outcome::one(never_arrived(observed, &progress, arrived, seconds, &writers))
         }
         (true, None, _) => Outcome::one(no_flush(observed, &progress, &writers)),
     }
@@ -239,7 +239,8 @@ fn both_rates(observed: &Observed, progress: &WriteProgress) -> Finding {
 fn never_arrived(
     observed: &Observed,
     progress: &WriteProgress,
-    (arrived, seconds): (f64, f64),
+    arrived: f64,
+    seconds: f64,
     writers: &[Ran],
 ) -> Finding {
     let compresses = compression::cause(observed, Direction::Write).is_some();

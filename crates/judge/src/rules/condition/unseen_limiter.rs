@@ -62,7 +62,9 @@ fn after(observed: &Observed) -> Outcome {
         let binary = || round(mean / 1_048_576.0).map(|mib| mib * 1_048_576.0);
         Some(((Some(round(mean).or_else(binary)?), None), spread))
     });
-    limit.map_or(Outcome::Nothing, |(rate, spread)| Outcome::one(finding(observed, rate, spread)))
+    limit.map_or(Outcome::Nothing, |((bytes_per_s, ops_per_s), spread)| {
+        Outcome::one(finding(observed, bytes_per_s, ops_per_s, spread))
+    })
 }
 
 /// A link or a control group of this host comes near to what was measured.
@@ -85,7 +87,8 @@ fn round(value: f64) -> Option<f64> {
 
 fn finding(
     observed: &Observed,
-    (bytes_per_s, ops_per_s): (Option<f64>, Option<f64>),
+    bytes_per_s: Option<f64>,
+    ops_per_s: Option<f64>,
     spread: f64,
 ) -> Finding {
     let rate = candor_record::round_rate(bytes_per_s, ops_per_s);

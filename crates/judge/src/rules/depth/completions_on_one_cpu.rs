@@ -78,7 +78,7 @@ mod tests {
     use candor_record::CpuTimes;
 
     /// The interrupts of the evidence book, all on the second CPU, which is that busy.
-    fn on_one(served: [u64; 2], busy: f64) -> TestCase {
+    fn on_one(served: &[u64], busy: f64) -> TestCase {
         let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
         let times = |busy: f64| CpuTimes {
             system_ns: (busy * 1e10) as u64,
@@ -94,16 +94,16 @@ mod tests {
 
     #[test]
     fn a_busy_cpu_that_serves_them_all_is_named() {
-        let found = on_one([0, 1_400_000], 0.97).found(&RULE);
+        let found = on_one(&[0, 1_400_000], 0.97).found(&RULE);
         assert_eq!(found[0].sentence, "100 % of the completions of vda land on CPU 1, 97 % busy.");
         assert_eq!(found[0].limits, None, "others may keep that CPU busy");
     }
 
     #[test]
     fn a_cpu_with_time_to_spare_and_spread_interrupts_are_not() {
-        assert_eq!(on_one([0, 1_400_000], 0.6).found(&RULE), []);
-        assert_eq!(on_one([600_000, 800_000], 0.97).found(&RULE), []);
-        assert_eq!(on_one([0, 3], 0.97).found(&RULE), [], "another's work keeps that CPU busy");
+        assert_eq!(on_one(&[0, 1_400_000], 0.6).found(&RULE), []);
+        assert_eq!(on_one(&[600_000, 800_000], 0.97).found(&RULE), []);
+        assert_eq!(on_one(&[0, 3], 0.97).found(&RULE), [], "another's work keeps that CPU busy");
         assert_eq!(TestCase::direct(4096, 32, 1, 60_000.0).found(&RULE), []);
     }
 }

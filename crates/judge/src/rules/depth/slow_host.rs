@@ -110,13 +110,14 @@ mod tests {
     use super::*;
     use crate::testcase::{TestCase, together};
 
-    fn hosts(rates: [f64; 3]) -> TestCase {
-        together(&rates.map(|ops_per_s| TestCase::direct(4096, 8, 2, ops_per_s)))
+    fn hosts(rates: &[f64]) -> TestCase {
+        let hosts: Vec<_> = rates.iter().map(|rate| TestCase::direct(4096, 8, 2, *rate)).collect();
+        together(&hosts)
     }
 
     #[test]
     fn a_host_far_below_the_median_is_named() {
-        let found = hosts([10_000.0, 4000.0, 11_000.0]).found(&RULE);
+        let found = hosts(&[10_000.0, 4000.0, 11_000.0]).found(&RULE);
         assert_eq!(found.len(), 1);
         assert_eq!(
             found[0].sentence,
@@ -127,7 +128,7 @@ mod tests {
 
     #[test]
     fn like_hosts_and_hosts_with_other_numbers_of_workers_are_not() {
-        assert_eq!(hosts([10_000.0, 9000.0, 11_000.0]).found(&RULE), []);
+        assert_eq!(hosts(&[10_000.0, 9000.0, 11_000.0]).found(&RULE), []);
         let fewer =
             [2, 1].map(|workers| TestCase::direct(4096, 8, workers, 5000.0 * f64::from(workers)));
         assert_eq!(together(&fewer).found(&RULE), []);
@@ -136,7 +137,7 @@ mod tests {
 
     #[test]
     fn agents_of_one_kernel_are_compared_by_the_agent() {
-        let mut case = hosts([10_000.0, 10_000.0, 10_000.0]);
+        let mut case = hosts(&[10_000.0, 10_000.0, 10_000.0]);
         case.member(1).kernel_of = 0;
         assert_eq!(case.found(&RULE), []);
     }

@@ -83,13 +83,14 @@ mod tests {
     use super::*;
     use crate::testcase::{MIB, TestCase, together};
 
-    fn on_links(mib_per_s: [f64; 2]) -> TestCase {
-        together(&mib_per_s.map(|mib| TestCase::direct(MIB, 8, 1, mib).on_nfs(10_000)))
+    fn on_links(mib_per_s: &[f64]) -> TestCase {
+        let hosts = mib_per_s.iter().map(|mib| TestCase::direct(MIB, 8, 1, *mib).on_nfs(10_000));
+        together(&hosts.collect::<Vec<_>>())
     }
 
     #[test]
     fn links_that_are_all_full_are_the_limit() {
-        let case = on_links([1100.0, 1090.0]);
+        let case = on_links(&[1100.0, 1090.0]);
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
@@ -104,8 +105,8 @@ mod tests {
 
     #[test]
     fn one_link_with_room_left_is_not() {
-        assert_eq!(on_links([1100.0, 500.0]).found(&RULE), []);
-        let mut alone = on_links([1100.0, 1100.0]);
+        assert_eq!(on_links(&[1100.0, 500.0]).found(&RULE), []);
+        let mut alone = on_links(&[1100.0, 1100.0]);
         alone.record.hosts.truncate(1);
         assert_eq!(alone.found(&RULE), []);
     }

@@ -106,31 +106,31 @@ mod tests {
     use super::*;
     use crate::testcase::{MIB, TestCase, together};
 
-    fn on_links(mbit_per_s: [u64; 3], mib_per_s: [f64; 3]) -> TestCase {
+    fn on_links(mbit_per_s: &[u64], mib_per_s: &[f64]) -> TestCase {
         let host = |(mbit, mib): (&u64, &f64)| TestCase::direct(MIB, 8, 1, *mib).on_nfs(*mbit);
-        let cases: Vec<_> = mbit_per_s.iter().zip(&mib_per_s).map(host).collect();
+        let cases: Vec<_> = mbit_per_s.iter().zip(mib_per_s).map(host).collect();
         together(&cases)
     }
 
     #[test]
     fn a_gigabit_among_tens_is_named() {
-        let found = on_links([10_000, 1000, 10_000], [500.0, 110.0, 500.0]).found(&RULE);
+        let found = on_links(&[10_000, 1000, 10_000], &[500.0, 110.0, 500.0]).found(&RULE);
         assert_eq!(
             found[0].sentence,
             "eth1 of node-b carries 118 MB/s to 10.0.0.9, compared with 1.18 GB/s on the links of \
              the other hosts; this link was full."
         );
         assert_eq!((found.len(), found[0].severity), (1, Severity::Caution));
-        let idle = on_links([10_000, 1000, 10_000], [50.0, 50.0, 50.0]).found(&RULE);
+        let idle = on_links(&[10_000, 1000, 10_000], &[50.0, 50.0, 50.0]).found(&RULE);
         assert_eq!(idle[0].severity, Severity::Explains);
     }
 
     #[test]
     fn like_links_local_disks_and_unknown_speeds_are_not() {
-        assert_eq!(on_links([10_000; 3], [500.0, 110.0, 500.0]).found(&RULE), []);
+        assert_eq!(on_links(&[10_000; 3], &[500.0, 110.0, 500.0]).found(&RULE), []);
         let local = TestCase::direct(MIB, 8, 1, 500.0);
         assert_eq!(together(&[local.clone(), local]).found(&RULE), []);
-        let mut unknown = on_links([10_000, 1000, 10_000], [500.0; 3]);
+        let mut unknown = on_links(&[10_000, 1000, 10_000], &[500.0; 3]);
         for host in &mut unknown.record.hosts {
             host.facts.targets[0].remote.as_mut().unwrap().link = None;
         }

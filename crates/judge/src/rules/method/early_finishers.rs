@@ -48,7 +48,7 @@ fn of_job(measured: &Measurement) -> Option<Finding> {
         && measured.ended == Ended::Done
         && last.at_ns as f64 >= STRAGGLE_S.value * 1e9;
     let apart = ratio(rate(&first).0, rate(&last).0) - 1.0;
-    (counts && apart > STRAGGLED.value).then(|| finding(measured, [first, last], rate))
+    (counts && apart > STRAGGLED.value).then(|| finding(measured, first, last, rate))
 }
 
 /// A rate up to a moment, and its text.
@@ -64,7 +64,7 @@ fn ops_per_s(until: &Progress) -> (f64, String) {
     (rate, format!("{} operations per second", fmt::count(rate)))
 }
 
-fn finding(measured: &Measurement, [first, last]: [Progress; 2], rate: Rate) -> Finding {
+fn finding(measured: &Measurement, first: Progress, last: Progress, rate: Rate) -> Finding {
     let time = |at: &Progress| Quantity::ns(at.at_ns as f64);
     let sentence = format!(
         "While all workers were busy, until {}: {}. Over the whole {}: {}.",

@@ -95,7 +95,12 @@ fn starts(observed: &Observed, moments: &[Moment]) -> Option<Finding> {
         fmt::percent(fmt::ratio(late_ns, whole_ns)),
         first.name
     );
-    Some(finding(sentence, [("late", late_ns), ("error of both clocks", errors([first, last]))]))
+    let error_ns = first.error_ns + last.error_ns;
+    Some(finding(
+        sentence,
+        ClockTime { name: "late", ns: late_ns },
+        ClockTime { name: "error of both clocks", ns: error_ns },
+    ))
 }
 
 fn ends(observed: &Observed, moments: &[Moment]) -> Option<Finding> {
@@ -112,18 +117,24 @@ fn ends(observed: &Observed, moments: &[Moment]) -> Option<Finding> {
         last.name,
         fmt::time(last_ns)
     );
-    Some(finding(sentence, [("first host done", first_ns), ("last host done", last_ns)]))
+    Some(finding(
+        sentence,
+        ClockTime { name: "first host done", ns: first_ns },
+        ClockTime { name: "last host done", ns: last_ns },
+    ))
 }
 
-fn errors(moments: [&Moment; 2]) -> f64 {
-    moments.iter().map(|moment| moment.error_ns).sum()
+/// A time that the hosts' clocks show.
+#[derive(Clone, Copy)]
+struct ClockTime {
+    name: &'static str,
+    ns: f64,
 }
 
-fn finding(sentence: String, times: [(&str, f64); 2]) -> Finding {
-    let [(a, a_ns), (b, b_ns)] = times;
+fn finding(sentence: String, first: ClockTime, second: ClockTime) -> Finding {
     FindingBuilder::new("G14", Severity::Caution, sentence)
-        .evidence(a, Quantity::ns(a_ns), "the hosts' clocks")
-        .evidence(b, Quantity::ns(b_ns), "the hosts' clocks")
+        .evidence(first.name, Quantity::ns(first.ns), "the hosts' clocks")
+        .evidence(second.name, Quantity::ns(second.ns), "the hosts' clocks")
         .advice(
             "Give hosts a time instead of an amount, and a start that all hosts can keep.",
             None,

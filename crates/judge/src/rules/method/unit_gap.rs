@@ -27,8 +27,18 @@ pub const RULE: Rule = Rule {
 };
 
 /// Factors between the two families of units.
-const FAMILIES: [(f64, &str, &str); 3] =
-    [(1.024, "kB", "KiB"), (1.048_576, "MB", "MiB"), (1.073_741_824, "GB", "GiB")];
+const FAMILIES: [UnitPair; 3] = [
+    UnitPair { factor: 1.024, decimal: "kB", binary: "KiB" },
+    UnitPair { factor: 1.048_576, decimal: "MB", binary: "MiB" },
+    UnitPair { factor: 1.073_741_824, decimal: "GB", binary: "GiB" },
+];
+
+/// A binary unit and the decimal unit that is mistaken for it.
+struct UnitPair {
+    factor: f64,
+    decimal: &'static str,
+    binary: &'static str,
+}
 
 fn after(observed: &Observed) -> Outcome {
     let bounds = ceilings::bounds(observed);
@@ -37,11 +47,11 @@ fn after(observed: &Observed) -> Outcome {
 }
 
 /// The family of units whose factor the gap is.
-fn gap(bound: &Bound) -> Option<(f64, &'static str, &'static str)> {
+fn gap(bound: &Bound) -> Option<&'static UnitPair> {
     bound.ceiling.bytes_per_s.filter(|_| !measured(bound.kind))?;
     let used = bound.ceiling.used.filter(|used| *used > 0.0)?;
     let apart = used.max(1.0 / used);
-    FAMILIES.into_iter().find(|(factor, _, _)| (apart / factor - 1.0).abs() <= UNIT_GAP.value)
+    FAMILIES.iter().find(|pair| (apart / pair.factor - 1.0).abs() <= UNIT_GAP.value)
 }
 
 /// Nobody wrote that ceiling down in units.
@@ -49,8 +59,8 @@ fn measured(kind: Kind) -> bool {
     matches!(kind, Kind::Earlier | Kind::Memory)
 }
 
-fn finding(ceiling: &Ceiling, gap: (f64, &str, &str)) -> Finding {
-    let (factor, decimal, binary) = gap;
+fn finding(ceiling: &Ceiling, pair: &UnitPair) -> Finding {
+    let UnitPair { factor, decimal, binary } = pair;
     let measured = ceiling.used.unwrap_or(0.0) * ceiling.bytes_per_s.unwrap_or(0.0);
     let percent = fmt::percent(factor - 1.0);
     let sentence = format!(

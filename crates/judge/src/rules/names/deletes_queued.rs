@@ -46,7 +46,7 @@ fn after(observed: &Observed) -> Outcome {
     };
     let left = deleted - (before - after);
     if ratio(left, deleted) > DELETES_LEFT.value && left >= 1.0 {
-        Outcome::one(finding(&on_names[0], (left.min(deleted), deleted)))
+        Outcome::one(finding(&on_names[0], left.min(deleted), deleted))
     } else {
         Outcome::Nothing
     }
@@ -68,7 +68,7 @@ fn in_use(observed: &Observed, at: &Snapshot) -> Option<f64> {
     Some(counts.filter(|counts| !counts.is_empty())?.into_iter().sum())
 }
 
-fn finding(names: &EntryJob, (left, deleted): (f64, f64)) -> Finding {
+fn finding(names: &EntryJob, left: f64, deleted: f64) -> Finding {
     let sentence = format!(
         "{} of {} deleted files still had their inodes when the clock stopped: the deletes were \
          queued, and {}/s excludes their work.",

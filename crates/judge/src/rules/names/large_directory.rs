@@ -30,30 +30,37 @@ pub const RULE: Rule = Rule {
 fn after(observed: &Observed) -> Outcome {
     let on_names = entry_jobs::ran(observed);
     let many = on_names.iter().filter_map(|names| Some((names, most(observed, names)?)));
-    let many = many.filter(|(_, (count, _))| *count > MANY_NAMES.value);
-    let most = many.max_by(|a, b| a.1.0.total_cmp(&b.1.0));
-    most.map_or(Outcome::Nothing, |(names, of)| Outcome::one(finding(names, of)))
+    let many = many.filter(|(_, large)| large.names > MANY_NAMES.value);
+    let most = many.max_by(|a, b| a.1.names.total_cmp(&b.1.names));
+    most.map_or(Outcome::Nothing, |(names, large)| Outcome::one(finding(names, &large)))
 }
 
-/// The most names that a directory of the job has, and which: as found, or as the plan makes it.
-fn most<'a>(observed: &Observed<'a>, names: &EntryJob<'a>) -> Option<(f64, &'a str)> {
+/// A directory with its number of names, as found, or as the plan makes it.
+struct Directory<'a> {
+    path: &'a str,
+    names: f64,
+}
+
+/// The directory of the job with the most names.
+fn most<'a>(observed: &Observed<'a>, names: &EntryJob<'a>) -> Option<Directory<'a>> {
     let counts = names.targets(observed).into_iter().map(|target| {
         let found = value(&target.names_in_directory).map_or(0.0, |count| *count as f64);
         let planned = observed.plan.target(&target.target);
         let entries = names.entries;
         let named = planned.and_then(|of| entries.names_in_one_directory(of, names.ranks()));
         let named = named.map_or(0.0, |count| count as f64);
-        (found.max(named), target.path.as_str())
+        Directory { path: target.path.as_str(), names: found.max(named) }
     });
-    counts.max_by(|a, b| a.0.total_cmp(&b.0))
+    counts.max_by(|a, b| a.names.total_cmp(&b.names))
 }
 
-fn finding(names: &EntryJob, (count, path): (f64, &str)) -> Finding {
-    let sentence = format!("{} names in one directory ({path}).", fmt::count(count));
+fn finding(names: &EntryJob, directory: &Directory) -> Finding {
+    let sentence =
+        format!("{} names in one directory ({}).", fmt::count(directory.names), directory.path);
     FindingBuilder::new("H3", Severity::Explains, sentence)
         .job(&names.job.name)
         .confidence(Confidence::Likely)
-        .evidence("names", Quantity::count(count), "getdents and plan")
+        .evidence("names", Quantity::count(directory.names), "getdents and plan")
         .advice("Spread the files over several directories.", None)
         .done()
 }

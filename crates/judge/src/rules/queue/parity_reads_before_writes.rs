@@ -49,7 +49,7 @@ fn after(observed: &Observed) -> Outcome {
         };
         let (read, written) = (per_write(Direction::Read), per_write(Direction::Write));
         if read >= PARITY_READS.value {
-            found.push(finding(observed, array, parity, (read, written)));
+            found.push(finding(observed, array, parity, read, written));
         }
     }
     found.into()
@@ -74,7 +74,8 @@ fn finding(
     observed: &Observed,
     array: &DeviceFacts,
     parity: u64,
-    (read, written): (f64, f64),
+    read: f64,
+    written: f64,
 ) -> Finding {
     let app = observed.app(Direction::Write);
     let name = &array.name;
