@@ -152,13 +152,13 @@ fn t07_three_ways_to_write_are_three_numbers() {
 fn t12_one_at_a_time_and_then_too_many() {
     let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
-    let phase = |name: &str, depth: u32| {
+    fn phase(name: &str, depth: u32) -> String {
         format!(
             "[[phase]]\nname = \"{name}\"\nstop = {{ time = \"2s\" }}\njob = [{{ targets = \
              [\"d\"], work.blocks = {{ engine = \"io_uring\", mix = \"read\", access = \"random\", \
              size = \"16k\", direct = true, depth = {depth} }} }}]\n"
         )
-    };
+    }
     let target = format!("[[target]]\nname = \"d\"\npath = \"{}\"\n", device.node);
     let plan = scratch.file("plan.toml", &(target + &phase("alone", 1) + &phase("many", 100)));
     let mut noise = String::new();

@@ -346,9 +346,9 @@ fn inspect_without_a_path_lists_the_devices_and_reads_from_each() {
     let listed = candor(&["devices"]);
     let ran = candor(&["inspect"]);
     assert_eq!((listed.code, ran.code), (Some(0), Some(0)), "{}{}", listed.err, ran.err);
-    let row = |page: &str, name: &str| {
+    fn row(page: &str, name: &str) -> Option<String> {
         page.lines().find(|line| line.split_whitespace().next() == Some(name)).map(str::to_owned)
-    };
+    }
     let shown = row(&ran.out, device.name()).unwrap_or_else(|| panic!("{}", ran.out));
     assert!(shown.contains(" yes "), "the kernel counts loop devices: {shown}");
     assert!(row(&listed.out, device.name()).is_some_and(|line| !line.contains(" yes ")));

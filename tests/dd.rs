@@ -81,10 +81,12 @@ fn stderr(output: &Output) -> String {
 
 /// The lines on stderr, without times and rates, and without those of progress.
 fn lines(output: &Output) -> Vec<String> {
-    let line = |line: &str| match line.split_once(" copied, ") {
-        Some((amount, _)) => format!("{amount} copied"),
-        None => line.to_owned(),
-    };
+    fn line(line: &str) -> String {
+        match line.split_once(" copied, ") {
+            Some((amount, _)) => format!("{amount} copied"),
+            None => line.to_owned(),
+        }
+    }
     stderr(output).lines().filter(|line| !line.starts_with('\r')).map(line).collect()
 }
 

@@ -182,7 +182,7 @@ fn offsets_in_small_files_need_no_alignment() {
     let shape = "-t 1 -n 1 -N 2 -s 64k -b 4k";
     let random = format!("--rand --norandalign {shape}");
     elbencho.table(&format!("-d -w --opslog {log} {random} d"));
-    let offsets = |log: &str| {
+    fn offsets(log: &str) -> Vec<u64> {
         let text = fs::read_to_string(log).expect("a log");
         text.lines()
             .filter_map(|line| {
@@ -190,7 +190,7 @@ fn offsets_in_small_files_need_no_alignment() {
                 (line["op_name"] == "pwrite").then(|| line["offset"].as_u64().expect("a number"))
             })
             .collect::<Vec<u64>>()
-    };
+    }
     let found = offsets(&log);
     assert_eq!(found.len(), 2 * 2 * 16);
     assert!(found.iter().any(|offset| offset % 8 != 0), "{found:?}");

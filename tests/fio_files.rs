@@ -78,12 +78,12 @@ fn a_buffered_read_that_begins_again_reads_the_device_again() {
 #[test]
 fn direct_io_is_as_small_as_the_filesystem_allows() {
     let (_host, scratch) = (shared_host(), Scratch::new());
-    let words = |path: &str| {
+    fn words(path: &str) -> (Option<i32>, Option<u64>, String) {
         let file = format!("--filename={path}");
         let small = ["--rw=write", "--bs=1", "--size=16", "--direct=1", "--name=a", &file];
         let (ran, json) = fio(&small);
         (ran.code, json["jobs"][0]["write"]["io_bytes"].as_u64(), ran.err)
-    };
+    }
     let (code, bytes, err) = words(&scratch.path("f"));
     if scratch.on_disk() {
         assert!(code == Some(1) && bytes == Some(0) && err.contains("in multiples of"), "{err}");

@@ -201,9 +201,9 @@ fn an_import_that_was_killed_loses_nothing_and_completes() {
     // The name is a part of the results, so that these are different ones.
     let files: Vec<String> =
         (0..FILES).map(|number| scratch.file(&format!("{number}.json"), results)).collect();
-    let words = |files: &[String]| -> Vec<String> {
+    fn words(files: &[String]) -> Vec<String> {
         ["history".into(), "import".into()].into_iter().chain(files.iter().cloned()).collect()
-    };
+    }
     let start = |files: &[String]| {
         let words = words(files);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -146,9 +146,9 @@ fn the_read_that_measures_the_cache_is_named() {
     let (_host, ior) = (quiet_host(), Ior::new());
     let Some(disk) = disk(&ior) else { return };
     let shape = format!("--ranks 2 -t 1m -b 4m -s 4 -F -o {}", disk.path("f"));
-    let measures_cache = |document: &Value| {
+    fn measures_cache(document: &Value) {
         assert!(rules(document, "read").contains(&"A1".to_owned()), "{document:#}");
-    };
+    }
     let plain = ior.json(&shape);
     measures_cache(&plain);
     assert!(rules(&plain, "write").contains(&"A3".to_owned()), "{plain:#}");

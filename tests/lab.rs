@@ -345,11 +345,11 @@ fn extra_volumes_of_lvm() {
         println!("{}", case.said.trim_end());
         return;
     }
-    let names = |report: &Report| -> Vec<String> {
+    fn names(report: &Report) -> Vec<String> {
         let devices = report.list("/phases/0/hosts/0/facts/devices").iter();
         let name = |of: &Value| of["mapping"]["name"]["value"].as_str().map(str::to_owned);
         devices.map(|of| name(of).unwrap_or(of["name"].to_string())).collect()
-    };
+    }
     let striped = report(&case, "striped.json");
     assert_eq!(names(&striped), ["lab-striped", "\"lfast\"", "\"lslow\""]);
     has(&case.said, "mapping   lab-striped, striped, made by LVM");

@@ -223,9 +223,9 @@ fn the_advice_to_lay_a_file_out_does_something() {
     if !scratch.on_disk() {
         return;
     }
-    let mapped = |report: &Report| {
+    fn mapped(report: &Report) -> f64 {
         report.number("/phases/0/hosts/0/facts/targets/0/files/0/extents/value/mapped_bytes")
-    };
+    }
     let size = (16 * MIB) as f64;
     // A new file whose writer makes all bytes itself, and a sparse one.
     let new = scratch.path("new");

@@ -239,9 +239,9 @@ fn resident_max(pid: u32) -> Option<u64> {
 #[test]
 fn a_million_listed_files_take_less_than_200_mb() {
     let (_host, scratch) = (shared_host(), Scratch::new());
-    let line = |nth: u32| {
+    fn line(nth: u32) -> String {
         format!("f {} some/deep/dir{:05}/file-number-{nth:08}\n", nth % 9000, nth / 1000)
-    };
+    }
     let list = scratch.file("list", &(0..1_000_000).map(line).collect::<String>());
     let plan = format!(
         "[[target]]\nname = \"t\"\npath = \"{}\"\nkind = \"tree\"\ncreate = \"nothing\"\n\

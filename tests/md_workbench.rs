@@ -142,10 +142,10 @@ fn waiting_times_slow_a_process_down() {
     let benchmarks = lines(&text, "benchmark");
     assert_eq!(benchmarks.len(), 8, "{text}");
     assert!(benchmarks[7].contains(" waiting_factor:4.00"), "{text}");
-    let rate = |line: &str| -> f64 {
+    fn rate(line: &str) -> f64 {
         let rate = line.split_once("rate:").and_then(|(_, rest)| rest.split_once(' '));
         rate.expect("a rate").0.parse().expect("a number")
-    };
+    }
     let [free, waiting] = [0, 7].map(|nth| rate(benchmarks[nth]));
     assert!(waiting < free / 2.0, "{free} {waiting}");
 }

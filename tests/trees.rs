@@ -112,9 +112,9 @@ fn a_thing_has_two_names() {
     let path = scratch.path("two");
     let mut plan = target(&path, "", "items = 9\nfile_size = 10");
     plan += &phase("link", "items", "\"link\", \"setxattr\", \"getxattr\"", "");
-    let aliased = |name: &str, steps: &str| {
+    fn aliased(name: &str, steps: &str) -> String {
         phase(name, "items", steps, "").replace("steps =", "on_alias = true, steps =")
-    };
+    }
     plan += &aliased("unlink", "\"stat\", \"getxattr\", \"removexattr\", \"unlink\"");
     plan += &phase("rename", "items", "\"rename\"", "");
     plan += &aliased("back", "\"rename\"");
@@ -238,9 +238,9 @@ fn names_are_believed_where_a_device_saw_them() {
     let Some(mount) = Mount::ext4(&scratch, device, "") else { return };
     let tree = target(&mount.path("tree"), "", "items = 1000\nfile_size = \"4k\"");
     let of = |steps: &str| phase("names", "items", steps, "");
-    let verdict = |report: &Report, at: usize| {
+    fn verdict(report: &Report, at: usize) -> String {
         report.words(&format!("/judgement/phases/{at}/verdict")).to_owned()
-    };
+    }
     let plan = tree.clone() + &of("\"create\"") + &of("\"stat\"") + &of("\"unlink\"");
     let report = ran(&scratch, &plan);
     assert_eq!([0, 1, 2].map(|at| verdict(&report, at)), ["wrong"; 3], "{}", report.told());

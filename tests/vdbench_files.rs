@@ -517,12 +517,12 @@ fn directories_are_made_and_removed_by_workloads() {
         "{fsd}fwd=make,fsd=fsd1,operation=mkdir,threads=2\n\
          rd=rd1,fwd=make,fwdrate=max,elapsed=2,interval=1\n"
     ));
-    let below = |path: &Path| {
+    fn below(path: &Path) -> usize {
         fs::read_dir(path)
             .expect("there")
             .filter(|e| e.as_ref().is_ok_and(|e| e.path().is_dir()))
             .count()
-    };
+    }
     assert_eq!(below(&vdbench.anchor("a")), 3);
     assert_eq!(below(&vdbench.anchor("a").join("vdb.1_2.dir")), 3);
     vdbench.well(&format!(

@@ -303,14 +303,14 @@ fn corruptions_of_trees_are_found_after_a_kill() {
     let _host = shared_host();
     let vdbench = Vdbench::new();
     // Read and written all the time: files that are not removed, and whose blocks have many keys.
-    let file = |format: &str| {
+    fn file(format: &str) -> String {
         format!(
             "create_anchors=yes\nfsd=fsd1,anchor=tree,depth=1,width=2,files=8,\
              sizes=(24k,50,30000,50),journal=journals\nfwd=fwd1,fsd=fsd1,xfersize=4k,threads=4,operation=write,\
              fileio=random,fileselect=random\n\
              rd=rd1,fwd=fwd1,fwdrate=max,format={format},elapsed=60,interval=1\n"
         )
-    };
+    }
     fs::create_dir(vdbench.scratch.path("journals")).expect("a directory");
     let path = |name: &str| vdbench.scratch.path(&format!("tree/{name}"));
     let parm = |format| drop(vdbench.scratch.file("parm", &file(format)));

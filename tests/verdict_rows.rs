@@ -38,39 +38,40 @@ const ROWS: &[&str] = &[
 
 /// A report of phases with these names, which all say the same of a device.
 fn report(names: &[String]) -> Report {
-    let finding = |name: &String| Finding {
-        rule: "A1".into(),
-        title: "reads from the page cache".into(),
-        sentence: format!("{name}: 3 of 4\n{name} was served by memory"),
-        next: Some(format!("ior -o {name}")),
-        severity: Severity::Wrong,
-        confidence: Confidence::Certain,
-        when: None,
-        job: None,
-        limits: None,
-        measures: None,
-        lost_share_max: None,
-        evidence: Vec::new(),
-        consequences: Vec::new(),
-        advice: String::new(),
-        changes: Vec::new(),
-    };
-    let phase = |name: &String| PhaseRecord {
-        name: name.clone(),
-        hosts: vec![HostRecord { requests: Some(requests()), ..HostRecord::default() }],
-        ..PhaseRecord::default()
-    };
+    fn finding(name: &String) -> Finding {
+        Finding {
+            rule: "A1".into(),
+            title: "reads from the page cache".into(),
+            sentence: format!("{name}: 3 of 4\n{name} was served by memory"),
+            next: Some(format!("ior -o {name}")),
+            severity: Severity::Wrong,
+            confidence: Confidence::Certain,
+            when: None,
+            job: None,
+            limits: None,
+            measures: None,
+            lost_share_max: None,
+            evidence: Vec::new(),
+            consequences: Vec::new(),
+            advice: String::new(),
+            changes: Vec::new(),
+        }
+    }
+    fn phase(name: &str) -> PhaseRecord {
+        PhaseRecord {
+            name: name.clone(),
+            hosts: vec![HostRecord { requests: Some(requests()), ..HostRecord::default() }],
+            ..PhaseRecord::default()
+        }
+    }
     let judged = |name: &String| PhaseJudgement {
         findings: vec![finding(name)],
         limited_by: Some(Limit::PageCache),
         ..PhaseJudgement::default()
     };
-    let note = |name: &String| Note {
-        asked: name.clone(),
-        did: format!("{name}\n{name}"),
-        why: name.clone(),
-        place: None,
-    };
+    fn note(name: &String) -> Note {
+        Note { asked: name.clone(), did: format!("{name}\n{name}"), why: name.clone(), place: None }
+    }
     Report {
         phases: names.iter().map(phase).collect(),
         judgement: Judgement {

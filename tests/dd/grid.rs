@@ -67,10 +67,10 @@ const MISTAKES: [&str; 12] = [
 /// Operands of a copy from `a` to `b`, or of a pipe.
 fn operands(dice: &mut Dice) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    let list = |dice: &mut Dice, words: &[&str]| {
+    fn list(dice: &mut Dice, words: &[&str]) -> String {
         let many = 1 + dice.below(2);
         (0..many).map(|_| dice.of(words)).collect::<Vec<_>>().join(",")
-    };
+    }
     for (name, often) in [("bs", 2), ("ibs", 3), ("obs", 3), ("cbs", 3)] {
         if dice.one_in(often) {
             all.push(format!("{name}={}", dice.of(&SIZES)));

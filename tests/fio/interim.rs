@@ -29,11 +29,11 @@ fn documents(text: &str) -> Vec<Value> {
 
 /// Operations and run times in ms of the one job in each document.
 fn progress(documents: &[Value]) -> Vec<[u64; 2]> {
-    let of = |document: &Value| {
+    fn of(document: &Value) -> [u64; 2] {
         let job = &document["jobs"][0];
         let number = |value: &Value| value.as_u64().expect("a number");
         [number(&job["read"]["total_ios"]), number(&job["read"]["runtime"])]
-    };
+    }
     documents.iter().map(of).collect()
 }
 

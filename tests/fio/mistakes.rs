@@ -25,7 +25,7 @@ fn table() -> PathBuf {
 
 fn mistakes() -> Vec<Mistake> {
     let text = std::fs::read_to_string(table()).expect("the table");
-    let one = |line: &str| {
+    fn one(line: &str) -> Mistake {
         let mut columns = line.splitn(3, " | ");
         let mut next = || columns.next().unwrap_or_default().to_owned();
         let refused_by_fio = match next().as_str() {
@@ -34,7 +34,7 @@ fn mistakes() -> Vec<Mistake> {
             other => panic!("`{other}` is not what fio does"),
         };
         Mistake { refused_by_fio, file: next(), told: next() }
-    };
+    }
     text.lines().map(one).collect()
 }
 

@@ -100,17 +100,17 @@ fn alike_cells(left: &Cells, right: &Cells) -> bool {
 
 #[test]
 fn a_different_distribution_is_noticed() {
-    let ops = |offset: fn(u64) -> u64| -> Vec<Direction> {
+    fn ops(offset: fn(u64) -> u64) -> Vec<Direction> {
         (0..1000).map(|i| Direction { direction: 0, offset: offset(i), length: 1 }).collect()
-    };
+    }
     let even = ops(|i| (i * 37) % 1000);
     assert!(alike(&ops(|i| (i * 191) % 1000), &even));
     assert!(!alike(&even, &ops(|i| ((i * 37) % 1000).pow(2) / 1000)));
     assert!(!alike(&even, &ops(|i| i)), "in order");
-    let runs = |of: u64| -> Vec<Direction> {
+    fn runs(of: u64) -> Vec<Direction> {
         (0..1000)
             .map(|i| Direction { direction: 0, offset: (i / of * 370 + i % of) % 1000, length: 1 })
             .collect()
-    };
+    }
     assert!(alike(&runs(2), &runs(2)) && !alike(&runs(2), &runs(3)));
 }

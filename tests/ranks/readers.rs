@@ -147,9 +147,9 @@ pub fn flatfile_header(text: &str) -> Option<Vec<&str>> {
 /// Rows of vdbench's flatfile, by the names in its header line.
 pub fn flatfile(text: &str) -> Result<Vec<Row>, String> {
     let names = flatfile_header(text).ok_or("the flatfile has no header line")?;
-    let is_row = |words: &Vec<&str>| {
+    fn is_row(words: &Vec<&str>) -> bool {
         words.first().is_some_and(|word| word.contains(':') && !word.starts_with('*'))
-    };
+    }
     let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     lines.filter(is_row).map(|words| named(&names, &words)).collect()
 }

@@ -28,9 +28,9 @@ fn of_device(device: &str, seen: &[&Requests]) -> String {
     if seen.iter().all(|of| of.starts_in_4k.is_empty()) {
         return format!("{device}: {what}; the alignment of each request is unknown.");
     }
-    let unaligned = |of: &&Requests| {
+    fn unaligned(of: &&Requests) -> u64 {
         of.starts_in_4k.iter().filter(|(at, _)| *at > 0).map(|(_, n)| n).sum::<u64>()
-    };
+    }
     let off: u64 = seen.iter().map(unaligned).sum();
     let odd: u64 = seen.iter().map(|of| of.length_off_4k).sum();
     if off == 0 && odd == 0 {

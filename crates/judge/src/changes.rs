@@ -139,9 +139,9 @@ pub fn differences(observed: &Observed, before: &Facts, after: &Facts) -> Vec<St
 
 /// A path of the targets named another file later: a trial afterwards would open that one.
 pub fn is_replaced(observed: &Observed) -> bool {
-    let inodes = |facts: &Facts| -> Vec<Option<u64>> {
+    fn inodes(facts: &Facts) -> Vec<Option<u64>> {
         facts.targets.iter().flat_map(|target| &target.files).map(|file| file.inode).collect()
-    };
+    }
     let before = inodes(observed.facts);
     let other = |facts: &Facts| {
         let pairs = before.iter().zip(inodes(facts));
@@ -159,12 +159,12 @@ fn size(bytes: u64) -> String {
 }
 
 fn limits(limit: &IoLimit) -> String {
-    let bytes = |most: Option<u64>, what: &str| {
+    fn bytes(most: Option<u64>, what: &str) -> Option<String> {
         most.map(|most| format!("{} {what}", fmt::rate_decimal(most as f64)))
-    };
-    let ops = |most: Option<u64>, what: &str| {
+    }
+    fn ops(most: Option<u64>, what: &str) -> Option<String> {
         most.map(|most| format!("{} {what}/s", fmt::count(most as f64)))
-    };
+    }
     let all = [
         bytes(limit.read_bytes_per_s, "read"),
         bytes(limit.write_bytes_per_s, "written"),

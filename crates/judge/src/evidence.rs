@@ -319,14 +319,16 @@ mod tests {
     #[test]
     fn each_leg_of_a_mirror_carries_what_is_written() {
         let on = |level: &str, shares: &[f64]| TestCase::direct_write().on_array(level, shares);
-        let seen = |case: &TestCase| match said(case) {
-            Some(Seen::Bytes { bytes, .. }) => {
-                let app = case.record.measurements[0].of(Direction::Write).bytes as f64;
-                Some((100.0 * bytes / app).round())
+        fn seen(case: &TestCase) -> Option<f64> {
+            match said(case) {
+                Some(Seen::Bytes { bytes, .. }) => {
+                    let app = case.record.measurements[0].of(Direction::Write).bytes as f64;
+                    Some((100.0 * bytes / app).round())
+                }
+                None => None,
+                Some(other) => panic!("{other:?}"),
             }
-            None => None,
-            Some(other) => panic!("{other:?}"),
-        };
+        }
         assert_eq!(seen(&on("raid1", &[1.0, 1.0])), None);
         assert_eq!(seen(&on("raid1", &[0.5, 0.5])), Some(50.0));
         assert_eq!(seen(&on("raid1", &[1.0, 0.3])), Some(30.0));
@@ -364,10 +366,10 @@ mod tests {
     fn bytes_of_others_below_a_loop_device_do_not_vouch_for_it() {
         let mut case = TestCase::direct(4096, 1, 1, 10_000.0).on_loop(true);
         let bytes = case.record.measurements[0].of(Direction::Read).bytes;
-        let by = |command: &str, bytes: u64| {
+        fn by(command: &str, bytes: u64) -> Requests {
             let who = Issuer { pid: 99, command: command.into(), count: 9, bytes };
             Requests { device: "vda".into(), bytes, issuers: vec![who], ..Requests::default() }
-        };
+        }
         let traced = |seen| Some(RequestStats { requests: vec![seen], ..RequestStats::default() });
         case.host.requests = traced(by("rsync", bytes));
         assert!(matches!(said(&case), Some(Seen::Bytes { bytes, .. }) if bytes == 0.0));

@@ -57,10 +57,10 @@ fn single(blocks: &Blocks) -> Option<(Direction, f64)> {
 /// The work of an earlier phase that differs from this one in size, order or depth only.
 fn alike<'a>(job: &'a Job, ran: &Ran, op: Direction) -> Option<&'a Blocks> {
     let blocks = job.blocks()?;
-    let durable = |blocks: &Blocks| {
+    fn durable(blocks: &Blocks) -> (candor_plan::blocks::OpenSync, u64, u64) {
         let d = &blocks.durability;
         (d.open, d.fsync_every, d.fdatasync_every)
-    };
+    }
     let same = job.targets == ran.job.targets
         && blocks.mix.of(op) == 100
         && blocks.direct == ran.blocks.direct

@@ -64,10 +64,10 @@ pub fn matters(observed: &Observed) -> bool {
 /// writes to its root filesystem, and threads of the kernel write for all of it. Not all bytes that
 /// a device wrote are then ours.
 pub fn may_write(observed: &Observed) -> bool {
-    let is_root = |target: &TargetFacts| {
+    fn is_root(target: &TargetFacts) -> bool {
         let on = target.filesystem.as_ref();
         target.device_search.is_some() || on.is_some_and(|on| on.mount_point == "/")
-    };
+    }
     let other = |who: &Issuer| is_other(observed, who) && !who.is_kernel();
     let seen = || seen_of(observed, &observed.tops(), |of| of.direction == RequestOp::Write, other);
     observed.targets().into_iter().any(is_root)
@@ -253,11 +253,11 @@ fn seen_beside<'a>(observed: &Observed<'a>) -> Option<Foreign<'a>> {
 /// Bytes that this process had written for the sake of its reads, as far as they are known: its own
 /// requests, and pages of its files that were dirty at the start and are not any more.
 fn written_for_reads(observed: &Observed) -> f64 {
-    let dirty = |snapshot: &Snapshot| {
+    fn dirty(snapshot: &Snapshot) -> f64 {
         let cache = snapshot.cache.as_ref();
         let bytes = cache.and_then(|cache| Some(cache.dirty_bytes? + cache.writeback_bytes?));
         bytes.unwrap_or(0) as f64
-    };
+    }
     let cleaned = dirty(&observed.host.before) - dirty(&observed.host.after);
     let tops = observed.tops().into_iter();
     let requests = tops.filter_map(|top| own_scaled(observed, &top.name, Direction::Write));

@@ -215,12 +215,14 @@ pub fn explanations() -> Vec<Explanation> {
 
 fn explanation(rule: &rule::Rule) -> Explanation {
     let serves = |threshold: &&thresholds::Threshold| threshold.rules.contains(&rule.text.id);
-    let of = |threshold: &thresholds::Threshold| candor_record::Threshold {
-        name: threshold.name.into(),
-        value: threshold.value,
-        source: threshold.source.into(),
-        reason: threshold.reason.into(),
-    };
+    fn of(threshold: &thresholds::Threshold) -> candor_record::Threshold {
+        candor_record::Threshold {
+            name: threshold.name.into(),
+            value: threshold.value,
+            source: threshold.source.into(),
+            reason: threshold.reason.into(),
+        }
+    }
     Explanation {
         rule: rule.text.id.into(),
         title: rule.text.title.into(),

@@ -264,9 +264,9 @@ impl<'a> Observed<'a> {
     fn uncounted(&self) -> bool {
         let later = self.host.later_facts.iter().map(|later| &later.facts);
         let mut all = std::iter::once(self.facts).chain(later);
-        let off = |facts: &Facts, name: &str| {
+        fn off(facts: &Facts, name: &str) -> bool {
             facts.device(name).is_some_and(|device| value(&device.counts_io) == Some(&false))
-        };
+        }
         let tops = self.tops();
         all.any(|facts| tops.iter().any(|top| off(facts, &top.name)))
     }
@@ -366,9 +366,9 @@ impl<'a> Observed<'a> {
 
     /// Phases before it that were measured by one job, and whose result stands.
     pub fn believed_before(&self) -> impl DoubleEndedIterator<Item = &'a PhaseRecord> + use<'a> {
-        let believed = |judged: &Option<PhaseJudgement>| {
+        fn believed(judged: &Option<PhaseJudgement>) -> bool {
             judged.as_ref().is_some_and(|judged| judged.verdict <= Verdict::Caution)
-        };
+        }
         let earlier = self.earlier.iter().zip(self.judged);
         let stand = earlier
             .filter(move |(record, judged)| believed(judged) && record.measurements.len() == 1);
@@ -400,10 +400,10 @@ impl<'a> Observed<'a> {
 
     /// The job that moved the most bytes.
     pub fn main_job(&self) -> Option<Ran<'a>> {
-        let bytes = |ran: &&Ran| {
+        fn bytes(ran: &&Ran) -> u128 {
             u128::from(ran.measured.of(Direction::Read).bytes)
                 + u128::from(ran.measured.of(Direction::Write).bytes)
-        };
+        }
         self.ran.iter().max_by_key(bytes).copied()
     }
 

@@ -210,9 +210,9 @@ fn added(a: ProcessIo, b: ProcessIo) -> ProcessIo {
 
 /// Share of a part in the operations of the whole.
 fn share(part: &PhaseRecord, whole: &PhaseRecord) -> f64 {
-    let ops = |record: &PhaseRecord| {
+    fn ops(record: &PhaseRecord) -> f64 {
         record.measurements.iter().map(|measured| measured.ops_done() as f64).sum::<f64>()
-    };
+    }
     candor_record::fmt::ratio(ops(part), ops(whole))
 }
 

@@ -27,9 +27,9 @@ impl Hop<'_> {
     pub fn bound(&self, observed: &Observed) -> Bound {
         let rates = self.devices.iter().map(|device| device_rates(observed, device));
         let rates: Option<Vec<(f64, f64)>> = rates.collect();
-        let sum = |rates: Vec<(f64, f64)>| {
+        fn sum(rates: Vec<(f64, f64)>) -> (f64, f64) {
             rates.into_iter().fold((0.0, 0.0), |sum, rate| (sum.0 + rate.0, sum.1 + rate.1))
-        };
+        }
         let element = format!("{} link of {}", self.link.kind, self.names());
         Bound::of_link(observed, self.link, &element, rates.map(sum))
     }

@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn a_cache_that_is_allowed_is_a_caution_and_none_a_result() {
         use candor_plan::entries::Step;
-        let stat = |fetched: u64| {
+        fn stat(fetched: u64) -> candor_record::PhaseJudgement {
             let mut case = TestCase::on_names(Step::Stat, 5000, 100_000.0);
             case.plan.phases[0].jobs[0].allows_cache = true;
             case.process_read(fetched);
@@ -116,7 +116,7 @@ mod tests {
             case.host.before.state.dentries = Some(400_000);
             case.host.after.state.dentries = Some(400_000);
             case.judge()
-        };
+        }
         let cached = stat(0);
         assert_eq!(cached.verdict, Verdict::Caution, "{:?}", cached.findings);
         let end = ": the number includes the dentry and inode caches: names came from memory (H2).";

@@ -203,11 +203,11 @@ fn only_a_slow_member_is_called_slow() {
 /// on the same disk, and a process that begins to write later, are.
 #[test]
 fn others_are_those_who_moved_bytes() {
-    let told = |name: &str| {
+    fn told(name: &str) -> String {
         let judged = judged(&load(name));
         assert_eq!(judged.verdict, Caution, "{name}: {:#?}", judged.findings);
         judged.finding("F10").map_or(String::new(), |finding| finding.sentence.clone())
-    };
+    }
     assert_eq!(told("direct-read-of-dirty-pages"), "");
     let beside = told("beside-another-loop");
     assert!(beside.starts_with("99 % of the traffic on vda came from other users"), "{beside}");

@@ -86,7 +86,7 @@ fn is_copyright(line: &str) -> bool {
 /// # Errors
 /// The same as for [`notices`].
 pub fn sbom(root: &Path, version: &str) -> io::Result<String> {
-    let component = |package: &Package| {
+    fn component(package: &Package) -> Value {
         let Package { name, version, licence, .. } = package;
         json!({
             "type": "library",
@@ -95,7 +95,7 @@ pub fn sbom(root: &Path, version: &str) -> io::Result<String> {
             "purl": format!("pkg:cargo/{name}@{version}"),
             "licenses": [{ "expression": licence.replace('/', " OR ") }],
         })
-    };
+    }
     let document = json!({
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",

@@ -60,9 +60,9 @@ fn floor(name: &str) -> Option<u32> {
 /// Arrows that point up or sideways.
 pub fn check(sources: &[Source]) -> Vec<Breach> {
     // Packages deeper down, such as a crate's fuzz targets, are part of no floor.
-    let is_crate = |s: &&Source| {
+    fn is_crate(s: &&Source) -> bool {
         matches!(s.path.split('/').collect::<Vec<_>>()[..], ["crates", _, "Cargo.toml"])
-    };
+    }
     sources.iter().filter(is_crate).flat_map(check_manifest).collect()
 }
 

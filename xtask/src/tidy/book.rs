@@ -73,10 +73,10 @@ pub fn broken_links(sources: &[Source]) -> Vec<Breach> {
 
 /// Pages that are too long, or have too long a cell, or do not name their purpose.
 pub fn short_pages(sources: &[Source]) -> Vec<Breach> {
-    let is_derived = |page: &&Source| {
+    fn is_derived(page: &&Source) -> bool {
         page.text.starts_with(DERIVED_TITLE)
             || DERIVED.iter().any(|name| page.path.starts_with(name))
-    };
+    }
     let mut breaches = Vec::new();
     for page in pages(sources).filter(|page| !is_derived(page)) {
         let lines = page.text.lines().count();
@@ -190,10 +190,10 @@ mod tests {
 
     #[test]
     fn links_and_anchors_resolve() {
-        let of = |text: &str| {
+        fn of(text: &str) -> Vec<String> {
             let page = Source::new("docs/a/b.md", "# B\n\n## As sysstat's `iostat`\n");
             sentences(broken_links(&[Source::new("docs/c.md", text), page]))
-        };
+        }
         let good =
             "[b](a/b.md#as-sysstats-iostat) [w](https://a/c.md) [l](../LICENSE)\n\n## H\n[h](#h)";
         assert_eq!(of(good), [""; 0]);

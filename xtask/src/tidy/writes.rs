@@ -39,7 +39,7 @@ const OTHERS: &[&str] = &["tests/", "bench/", "lab/", "xtask/"];
 /// Writes elsewhere.
 pub fn check(sources: &[Source]) -> Vec<Breach> {
     let mut breaches = Vec::new();
-    let is_ours = |source: &&Source| {
+    fn is_ours(source: &&Source) -> bool {
         let listed = LISTED.iter().map(|(place, _)| place);
         let is_test = source.path.ends_with("/tests.rs") || source.path.contains("/tests/");
         let is_support = ["/real.rs", "/fake.rs"].iter().any(|end| source.path.ends_with(end));
@@ -48,7 +48,7 @@ pub fn check(sources: &[Source]) -> Vec<Breach> {
             && !is_test
             && !is_support
             && !spared.any(|place| source.path.starts_with(place))
-    };
+    }
     for source in sources.iter().filter(is_ours) {
         let lines: Vec<&str> = source.layers.code.lines().collect();
         let code = lines.iter().take_while(|line| !line.ends_with("mod tests {"));

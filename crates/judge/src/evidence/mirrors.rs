@@ -29,9 +29,9 @@ impl<'a> Mirror<'a> {
 
     /// Some device is below both, so that nobody can tell whose bytes it counted.
     pub(super) fn overlaps(&self, other: &Mirror) -> bool {
-        let names = |mirror: &Mirror| -> Vec<String> {
+        fn names(mirror: &Mirror) -> Vec<String> {
             mirror.legs.iter().flatten().map(|device| device.name.clone()).collect()
-        };
+        }
         let others = names(other);
         names(self).iter().any(|name| others.contains(name))
     }

@@ -107,10 +107,10 @@ fn agents_of_one_kernel_count_its_devices_once() {
 
 #[test]
 fn ceilings_add_up_unless_hosts_share_the_device() {
-    let element = |case: &TestCase| {
+    fn element(case: &TestCase) -> (String, Option<f64>, Option<f64>) {
         let ceiling = case.judge().ceilings.remove(0);
         (ceiling.element, ceiling.bytes_per_s, ceiling.used.map(|used| (used * 100.0).round()))
-    };
+    }
     let on_server = || TestCase::direct(MIB, 8, 1, 500.0).on_nfs(10_000);
     let two = together(&[on_server(), on_server()]);
     let (name, most, used) = element(&two);

@@ -193,10 +193,10 @@ fn report(ran: Ran) -> candor_record::Judgement {
 
 #[test]
 fn rows_answer_each_others_open_questions() {
-    let limits = |results: &[(u32, f64)]| -> Vec<Option<Limit>> {
+    fn limits(results: &[(u32, f64)]) -> Vec<Option<Limit>> {
         let phases = report(Ran::depths(results)).phases.into_iter();
         phases.map(|phase| phase.expect("a result").limited_by).collect()
-    };
+    }
     let more = limits(&[(4, 23_600.0), (16, 37_700.0), (64, 38_000.0)]);
     let Some(Limit::Load { times, .. }) = more[0] else { panic!("{more:?}") };
     assert!((times - 1.61).abs() < 0.01, "{more:?}");

@@ -160,13 +160,13 @@ fn work_on_memory_is_not_limited_by_candor() {
 /// A buffered read of half a second: a longer one would be answered by the page cache as well.
 #[test]
 fn a_rejected_result_proposes_nothing_but_its_cause() {
-    let short = |mut case: TestCase| {
+    fn short(mut case: TestCase) -> (Option<bool>, Option<bool>) {
         case.measured().elapsed_ns = 500_000_000;
         case.plan.phases[0].stop.time = Some(candor_plan::Nanos(500_000_000));
         let judged = case.judge();
         let proposes = |rule: &str| judged.finding(rule).map(|f| !f.changes.is_empty());
         (proposes("A1"), proposes("G1"))
-    };
+    }
     assert_eq!(short(TestCase::buffered_read()), (Some(true), Some(false)));
     assert_eq!(short(TestCase::direct(4096, 4, 1, 10_000.0)), (None, Some(true)));
 }

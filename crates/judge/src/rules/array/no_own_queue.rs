@@ -28,9 +28,9 @@ fn after(observed: &Observed) -> Outcome {
     if observed.requested() <= 1.0 || observed.all_memory() {
         return Outcome::Nothing;
     }
-    let without = |device: &&candor_record::facts::DeviceFacts| {
+    fn without(device: &&candor_record::facts::DeviceFacts) -> bool {
         value(&device.bio_based) == Some(&true) && !device.below.is_empty()
-    };
+    }
     let Some(device) = observed.tops().into_iter().find(without) else { return Outcome::Nothing };
     let members = device.below.join(", ");
     let sentence = format!("{} has no queue; queue numbers are from {members}.", device.name);

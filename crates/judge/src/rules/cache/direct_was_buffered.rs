@@ -79,10 +79,10 @@ enum Pages {
 /// them into the cache for their checksums and writes them from there. The kernel counts pages of
 /// all processes: what the host dirtied in the idle moment before is left out.
 pub fn dirtied(observed: &Observed) -> Option<f64> {
-    let between = |from: &Snapshot, to: &Snapshot| {
+    fn between(from: &Snapshot, to: &Snapshot) -> Option<f64> {
         let count = |snapshot: &Snapshot| snapshot.vmstat?.dirtied_bytes;
         Some(count(to)?.checked_sub(count(from)?)? as f64)
-    };
+    }
     let others = observed.host.idle.as_ref().and_then(|idle| {
         let seconds = idle.after.at_ns.checked_sub(idle.before.at_ns)? as f64 / 1e9;
         Some(ratio(between(&idle.before, &idle.after)?, seconds) * observed.window_s())
@@ -148,10 +148,10 @@ fn by_others(observed: &Observed) -> f64 {
     if observed.does(Direction::Write) {
         return read;
     }
-    let dirty = |snapshot: &Snapshot| {
+    fn dirty(snapshot: &Snapshot) -> Option<f64> {
         let cache = snapshot.cache?;
         Some(cache.dirty_bytes? as f64 + cache.writeback_bytes.unwrap_or(0) as f64)
-    };
+    }
     let (before, after) = (dirty(&observed.host.before), dirty(&observed.host.after));
     read + top.write.bytes + (after.unwrap_or(0.0) - before.unwrap_or(0.0)).max(0.0)
 }

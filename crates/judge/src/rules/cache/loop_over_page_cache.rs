@@ -411,12 +411,12 @@ mod tests {
 
     #[test]
     fn a_part_of_the_bytes_is_a_mix_and_none_of_them_is_the_cache() {
-        let of = |share: f64| {
+        fn of(share: f64) -> Option<MeasuredInstead> {
             let mut case = TestCase::direct(4096, 32, 1, 40_000.0).on_loop(false);
             let bytes = case.record.measurements[0].of(Direction::Read).bytes;
             case.after_disk(moved(Direction::Read, 100, (bytes as f64 * share) as u64));
             case.found(&RULE)[0].measures
-        };
+        }
         assert_eq!(of(0.8), Some(MeasuredInstead::PageCacheAndDevice));
         assert_eq!(of(0.01), Some(MeasuredInstead::LoopPageCache));
     }
@@ -458,14 +458,16 @@ mod tests {
     fn a_file_that_was_cached_is_memory_whatever_the_disk_did_meanwhile() {
         let mut case = reads(false, 100, 1.5);
         assert_eq!(told(&case), Some((Severity::Caution, None)));
-        let cached = |percent: u64| LoopFile {
-            device: "loop0".into(),
-            cache: CacheState {
-                size_bytes: 100 * MIB,
-                resident_bytes: percent * MIB,
-                ..CacheState::default()
-            },
-        };
+        fn cached(percent: u64) -> LoopFile {
+            LoopFile {
+                device: "loop0".into(),
+                cache: CacheState {
+                    size_bytes: 100 * MIB,
+                    resident_bytes: percent * MIB,
+                    ..CacheState::default()
+                },
+            }
+        }
         case.host.before.state.loop_files = vec![cached(20)];
         case.host.after.state.loop_files = vec![cached(100)];
         assert_eq!(told(&case), Some((Severity::Caution, None)), "it came from the disk");

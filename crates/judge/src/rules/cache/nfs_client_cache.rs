@@ -30,10 +30,10 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let on_nfs = |target: &&candor_record::facts::TargetFacts| {
+    fn on_nfs(target: &&candor_record::facts::TargetFacts) -> bool {
         let on = target.filesystem.as_ref();
         on.is_some_and(|on| matches!(on.kind.as_str(), "nfs" | "nfs4"))
-    };
+    }
     let targets = observed.targets();
     let mut points: Vec<&str> = targets
         .iter()

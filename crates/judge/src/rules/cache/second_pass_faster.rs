@@ -64,12 +64,12 @@ fn of(
     first: &PhaseRecord,
     before: &Measurement,
 ) -> Option<Finding> {
-    let rates = |measured: &Measurement| -> Vec<f64> {
+    fn rates(measured: &Measurement) -> Vec<f64> {
         series::seconds(measured, |op| op == Direction::Read)
             .iter()
             .map(|s| s.bytes_per_s)
             .collect()
-    };
+    }
     let (then, now) = (rates(before), rates(ran.measured));
     let times = ratio(series::mean(&now), series::mean(&then));
     let enough = then.len().min(now.len()) as f64 >= SPREAD_SECONDS.value;

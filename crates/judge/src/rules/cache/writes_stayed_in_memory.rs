@@ -160,13 +160,13 @@ pub fn journals_data(observed: &Observed) -> bool {
 
 /// The share of the content that neither compression nor deduplication on the way can save.
 fn incompressible(writers: &[Ran], small: &[EntryJob]) -> f64 {
-    let kept = |content: &Content| {
+    fn kept(content: &Content) -> f64 {
         let left = |percent: u8| 1.0 - f64::from(percent.min(100)) / 100.0;
         match content.fill {
             Fill::Zero => 0.0,
             _ => left(content.compressible_percent) * left(content.duplicate_percent),
         }
-    };
+    }
     let of_blocks = writers.iter().map(|ran| &ran.blocks.content);
     let of_files = small.iter().map(|names| &names.entries.content);
     of_blocks.chain(of_files).map(kept).fold(1.0, f64::min)
@@ -185,9 +185,9 @@ fn absorbs(observed: &Observed, ran: &Ran) -> bool {
 /// cannot be asked, the increase on the whole host.
 fn dirty_bytes(observed: &Observed) -> Option<(f64, &'static str)> {
     let (before, after) = (&observed.host.before, &observed.host.after);
-    let of_host = |snapshot: &Snapshot| {
+    fn of_host(snapshot: &Snapshot) -> Option<f64> {
         snapshot.vmstat.map(|vmstat| vmstat.dirty_bytes as f64 + vmstat.writeback_bytes as f64)
-    };
+    }
     let more = || Some((of_host(after)? - of_host(before)?).max(0.0));
     let of_files = dirty_of_files(after).map(|bytes| (bytes, OF_FILES));
     of_files.or_else(|| Some((more()?, "/proc/vmstat")))
@@ -200,10 +200,10 @@ fn dirty_of_files(snapshot: &Snapshot) -> Option<f64> {
 
 /// Seconds including the final flush, where every writer made one.
 fn with_flush(writers: &[Ran], small: &[EntryJob]) -> Option<f64> {
-    let flushed = |ran: &Ran| {
+    fn flushed(ran: &Ran) -> Option<u64> {
         let fsync = ran.blocks.durability.fsync_at_end;
         ran.measured.elapsed_with_flush_ns.filter(|_| fsync)
-    };
+    }
     let of_files = small.iter().map(|names| names.measured.elapsed_with_flush_ns);
     let times: Option<Vec<u64>> = writers.iter().map(flushed).chain(of_files).collect();
     Some(times?.into_iter().max()? as f64 / 1e9)
@@ -362,14 +362,14 @@ mod tests {
     /// 64 KiB, as `dd` writes them: the journal wrote more to the device.
     #[test]
     fn a_few_bytes_that_stayed_in_memory_are_the_page_cache() {
-        let few = |dirty: u64| {
+        fn few(dirty: u64) -> TestCase {
             let mut case = TestCase::buffered_write();
             let side = case.measured().of_mut(Direction::Write);
             (side.ops, side.bytes) = (16, 65_536);
             case.host.after.cache.as_mut().unwrap().dirty_bytes = Some(dirty);
             case.after_disk(moved(Direction::Write, 2, 8192));
             case
-        };
+        }
         let judged = few(65_536).judge();
         assert_eq!(judged.finding("A3").unwrap().measures, Some(MeasuredInstead::PageCacheWrites));
         assert!(judged.finding("A19").is_none());

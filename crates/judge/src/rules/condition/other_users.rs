@@ -156,11 +156,11 @@ mod tests {
     /// made the kernel write 105 MB, in requests of candor's own.
     #[test]
     fn dirty_pages_that_reads_write_out_are_ours() {
-        let read = || {
+        fn read() -> TestCase {
             let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
             case.after_top().write_sectors += 100 * MIB / 512;
             case
-        };
+        }
         let mut dirty = read();
         let pages = |bytes| CacheState {
             size_bytes: 256 * MIB,
@@ -303,7 +303,7 @@ mod tests {
     /// Others that began after the idle moment, while candor wrote: only the tracer saw them.
     #[test]
     fn processes_that_were_seen_to_write_beside_are_others() {
-        let by = |pid: u32, command: &str| {
+        fn by(pid: u32, command: &str) -> Vec<Finding> {
             let mut case = TestCase::direct_write();
             let who = |pid, bytes| Issuer { pid, command: command.into(), count: 9, bytes };
             let seen = Requests {
@@ -317,7 +317,7 @@ mod tests {
                 RequestStats { own_pid: 7, requests: vec![seen], ..RequestStats::default() };
             case.host.requests = Some(stats);
             case.found(&RULE)
-        };
+        }
         let found = by(9, "fio");
         assert!(
             found[0].sentence.starts_with("40 % of the traffic on vda came from other users"),

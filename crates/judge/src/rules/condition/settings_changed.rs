@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn holes_that_were_filled_are_told_unless_the_kernel_wrote_dirty_pages() {
-        let filled = |dirty: u64| {
+        fn filled(dirty: u64) -> usize {
             let mut case = TestCase::direct(4096, 8, 1, 10_000.0);
             let facts = case.host.facts.clone();
             case.file().extents.as_mut().unwrap().value.mapped_bytes = 0;
@@ -89,7 +89,7 @@ mod tests {
             let later = LaterFacts { unchanged_at_ns: 0, at_ns: 10_000_000_000, facts };
             case.host.later_facts.push(later);
             case.found(&RULE).len()
-        };
+        }
         assert_eq!((filled(0), filled(4096)), (1, 0));
     }
 

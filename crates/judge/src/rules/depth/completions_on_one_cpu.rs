@@ -80,11 +80,13 @@ mod tests {
     /// The interrupts of the evidence book, all on the second CPU, which is that busy.
     fn on_one(served: &[u64], busy: f64) -> TestCase {
         let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
-        let times = |busy: f64| CpuTimes {
-            system_ns: (busy * 1e10) as u64,
-            idle_ns: ((1.0 - busy) * 1e10) as u64,
-            ..CpuTimes::default()
-        };
+        fn times(busy: f64) -> CpuTimes {
+            CpuTimes {
+                system_ns: (busy * 1e10) as u64,
+                idle_ns: ((1.0 - busy) * 1e10) as u64,
+                ..CpuTimes::default()
+            }
+        }
         case.host.before.cpus = vec![CpuTimes::default(); 2];
         case.host.after.cpus = vec![times(0.2), times(busy)];
         case.host.before.interrupts = vec![("vda".into(), vec![0, 0])];

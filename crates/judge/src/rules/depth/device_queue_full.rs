@@ -185,13 +185,13 @@ mod tests {
     /// with 64 of them taken; one alone took 140 µs.
     #[test]
     fn a_queue_in_which_requests_wait_for_each_other_is_not_the_limit() {
-        let with = |alone: f64| {
+        fn with(alone: f64) -> Option<Limit> {
             let mut case = TestCase::direct(4096, 256, 1, 44_800.0);
             case.disk().queue.device_depth = fact(128);
             case.after_top().weighted_ms = 1_270_000;
             case.follow_up(Change::OneAtATime, 1, 1, alone);
             case.found(&RULE)[0].limits.clone()
-        };
+        }
         assert_eq!(with(7000.0), None);
         assert_eq!(with(400.0), Some(Limit::DeviceQueue { depth: 128.0, untried: false }));
     }
@@ -209,14 +209,14 @@ mod tests {
     /// A scheduler's queue that was made short: 3.6 of 4 used, and 32 asked for.
     #[test]
     fn a_full_queue_of_the_kernel_is_no_way_to_the_device() {
-        let short = |queues: u64, workers: u32| {
+        fn short(queues: u64, workers: u32) -> TestCase {
             let mut case = TestCase::direct(4096, 32 / workers, workers, 9000.0);
             let queue = &mut case.disk().queue;
             (queue.device_depth, queue.nr_requests) = (fact(256), fact(4));
             queue.hw_queues = fact(queues);
             case.after_top().weighted_ms = 36_000;
             case
-        };
+        }
         let judgement = short(1, 1).judge();
         assert_eq!(
             judgement.finding("B5").expect("it is full").sentence,

@@ -106,12 +106,14 @@ mod tests {
     /// Two CPUs over 10 s: the first busy and in interrupts for such shares, the second busy.
     fn cpus(busy: f64, interrupts: f64, other: f64) -> TestCase {
         let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
-        let times = |busy: f64, interrupts: f64| CpuTimes {
-            system_ns: ((busy - interrupts) * 1e10) as u64,
-            softirq_ns: (interrupts * 1e10) as u64,
-            idle_ns: ((1.0 - busy) * 1e10) as u64,
-            ..CpuTimes::default()
-        };
+        fn times(busy: f64, interrupts: f64) -> CpuTimes {
+            CpuTimes {
+                system_ns: ((busy - interrupts) * 1e10) as u64,
+                softirq_ns: (interrupts * 1e10) as u64,
+                idle_ns: ((1.0 - busy) * 1e10) as u64,
+                ..CpuTimes::default()
+            }
+        }
         let (one, two) = (times(busy, interrupts), times(other, 0.0));
         case.host.before.cpu = Some(CpuTimes::default());
         case.host.before.cpus = vec![CpuTimes::default(); 2];
@@ -145,14 +147,14 @@ mod tests {
     /// the time; two workers moved 1.6 times as much.
     #[test]
     fn busy_cpus_limit_only_who_waits_for_them() {
-        let limits = |waited: Option<f64>| {
+        fn limits(waited: Option<f64>) -> Option<Limit> {
             let mut case = cpus(0.99, 0.2, 0.99);
             case.after_top().weighted_ms = 19_000;
             for worker in &mut case.measured().per_worker {
                 worker.run_wait_ns = waited.map(|share| (share * 1e10) as u64);
             }
             case.found(&RULE)[0].limits.clone()
-        };
+        }
         assert_eq!(limits(Some(0.08)), None);
         assert_eq!(limits(Some(0.7)), Some(Limit::HostCpus { untried: true }));
         assert_eq!(limits(None), Some(Limit::HostCpus { untried: true }), "nothing is known");

@@ -127,10 +127,10 @@ mod tests {
     fn distinct_blocks_are_silent_and_reads_too() {
         assert_eq!(writing(|_| {}), []);
         assert_eq!(writing(|content| content.compressible_percent = 30), []);
-        let marked = |content: &mut Content| {
+        fn marked(content: &mut Content) {
             content.fill = Fill::Pattern;
             content.pattern = Pattern::empty().then(b"abc").then_offset().finish();
-        };
+        }
         assert_eq!(writing(marked), []);
         let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
         case.blocks().content.fill = Fill::Zero;

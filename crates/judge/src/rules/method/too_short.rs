@@ -30,11 +30,11 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let done = |m: &candor_record::Measurement| {
+    fn done(m: &candor_record::Measurement) -> bool {
         m.of(Direction::Read).ops > 0
             || m.of(Direction::Write).ops > 0
             || m.of(Direction::Trim).ops > 0
-    };
+    }
     let seconds = observed.elapsed_s();
     if !observed.record.measurements.iter().any(done) {
         return few_names(observed, seconds);

@@ -79,11 +79,11 @@ fn made_durable(observed: &Observed) -> bool {
 
 /// Longest time for which the filesystem of a target keeps changes in memory, in s.
 fn journal_s(observed: &Observed) -> f64 {
-    let of = |on: &candor_record::facts::Filesystem| {
+    fn of(on: &candor_record::facts::Filesystem) -> Option<f64> {
         let set = on.options.split(',').find_map(|option| option.strip_prefix("commit="));
         let ext = on.kind.starts_with("ext").then_some(JOURNAL_EXT_S.value);
         set.and_then(|seconds| seconds.parse().ok()).or(ext)
-    };
+    }
     let on = observed.targets().into_iter().filter_map(|target| target.holding());
     on.map(|on| of(on).unwrap_or(JOURNAL_S.value)).fold(0.0, f64::max)
 }

@@ -30,11 +30,11 @@ pub const RULE: Rule = Rule {
 
 fn after(observed: &Observed) -> Outcome {
     let on_names = entry_jobs::ran(observed);
-    let only_deletes = |names: &EntryJob| {
+    fn only_deletes(names: &EntryJob) -> bool {
         // The other name of a file may be a link, which frees nothing.
         names.entries.all_steps().all(|step| matches!(step, Step::Unlink | Step::Rmdir))
             && !names.entries.on_alias
-    };
+    }
     if on_names.is_empty() || !on_names.iter().all(only_deletes) || !observed.ran.is_empty() {
         return Outcome::Nothing;
     }

@@ -89,14 +89,14 @@ fn is_even(access: &Access) -> bool {
 
 /// An earlier phase over the same data that fetched what it read, where this one did not.
 fn before<'a>(observed: &Observed<'a>, share: f64) -> Option<&'a PhaseRecord> {
-    let from_storage = |report: &&PhaseRecord| {
+    fn from_storage(report: &&PhaseRecord) -> bool {
         let of = |at: &candor_record::Snapshot| at.process_io.map(|io| io.read_bytes);
         let read: u64 = report.measurements.iter().map(|m| m.of(Direction::Read).bytes).sum();
         let fetched = of(&report.host().after).zip(of(&report.host().before));
         let fetched = fetched.and_then(|(after, before)| after.checked_sub(before));
         read as f64 >= BYTES_MIN.value
             && fetched.is_some_and(|bytes| bytes as f64 >= COVERAGE_FULL.value * read as f64)
-    };
+    }
     if share >= COVERAGE_MEMORY.value {
         return None;
     }
@@ -163,9 +163,9 @@ fn mean(seconds: &[Second]) -> Option<f64> {
 
 fn after_phase(observed: &Observed, first: &PhaseRecord) -> Finding {
     let rate = |report: &PhaseRecord| {
-        let of = |m: &candor_record::Measurement| {
+        fn of(m: &candor_record::Measurement) -> f64 {
             ratio(m.of(Direction::Read).bytes as f64, m.elapsed_ns as f64)
-        };
+        }
         report.measurements.iter().map(of).sum::<f64>() * 1e9
     };
     let now = fmt::rate(observed.bytes_per_s(Direction::Read));

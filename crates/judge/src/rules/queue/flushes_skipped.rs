@@ -68,9 +68,9 @@ fn counts_flushes(observed: &Observed) -> bool {
 /// Flushes of the devices on top, where they are disks with a queue of their own: those below may
 /// have flushed for others. Others count no flushes.
 fn flushes(observed: &Observed) -> f64 {
-    let counts = |device: &&DeviceFacts| {
+    fn counts(device: &&DeviceFacts) -> bool {
         device.kind != DeviceKind::Partition && value(&device.bio_based) == Some(&false)
-    };
+    }
     match (observed.tops().iter().all(counts), observed.top) {
         (true, Some(top)) => top.flushes,
         _ => f64::INFINITY,

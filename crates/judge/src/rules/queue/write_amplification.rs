@@ -100,12 +100,12 @@ mod tests {
     /// Loops of other sessions lie on the same root filesystem, and the kernel writes for them.
     #[test]
     fn what_others_may_have_written_is_not_ours() {
-        let twice = || {
+        fn twice() -> TestCase {
             let mut case = TestCase::direct_write();
             let bytes = case.record.measurements[0].of(Direction::Write).bytes;
             case.after_disk(moved(Direction::Write, 200_000, 2 * bytes));
             case
-        };
+        }
         let mut root = twice();
         root.host.facts.targets[0].filesystem.as_mut().unwrap().mount_point = "/".into();
         assert_eq!(root.found(&RULE), []);
