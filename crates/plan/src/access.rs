@@ -5,12 +5,16 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+use smart_default::SmartDefault;
 
 use crate::Bytes;
+use crate::omit::is_default;
 use crate::trace::Trace;
 use crate::units::{Direction, Extent, Mix, PerDirection};
 
 /// Order of offsets within a worker's share of a range.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Access {
@@ -38,7 +42,7 @@ pub enum Access {
         /// Share of operations that hit the area, in percent, for all directions or per direction.
         hit_percent: PerDirection<f64>,
         /// Bytes left out after each operation of either.
-        #[serde(default, skip_serializing_if = "no_bytes")]
+        #[serde(default, skip_serializing_if = "is_default")]
         hole: Bytes,
     },
     /// Uniform, offsets may repeat.
@@ -54,7 +58,6 @@ pub enum Access {
         /// Exponent, above 0 and not 1.
         theta: f64,
         /// Where the most popular block lies, in percent of the range; absent means anywhere.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         center_percent: Option<f64>,
     },
     /// Pareto over blocks: a share `h` of the space takes a share `1 - h` of the accesses.
@@ -63,7 +66,6 @@ pub enum Access {
         h: f64,
         /// Position of the most popular block, in percent of the range, with the others scattered;
         /// absent means at the start, with the others after it by popularity.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         center_percent: Option<f64>,
     },
     /// Normal distribution around one offset of the range.
@@ -71,7 +73,6 @@ pub enum Access {
         /// Standard deviation in percent of the range.
         deviation_percent: f64,
         /// Centre, in percent of the range; absent means the middle.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         center_percent: Option<f64>,
     },
     /// Shares of accesses on consecutive sections of the range.
@@ -136,10 +137,6 @@ impl TraceFile {
     pub fn named(file: impl Into<PathBuf>) -> TraceFile {
         TraceFile { file: file.into(), trace: None }
     }
-}
-
-fn no_bytes(bytes: &Bytes) -> bool {
-    *bytes == Bytes(0)
 }
 
 impl Access {
@@ -213,21 +210,16 @@ pub enum Position {
 }
 
 /// How operations of a random access stay where the last one of their direction was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, SmartDefault, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stay {
     /// Share of operations that stay, in percent, per direction.
     pub percent: PerDirection<u8>,
     /// Of N operations in a row, the first takes a new offset and the others stay.
+    #[default(1)]
     pub run: u32,
     /// Offset of operations that stay.
     pub at: StayAt,
-}
-
-impl Default for Stay {
-    fn default() -> Self {
-        Stay { percent: PerDirection::all(0), run: 1, at: StayAt::End }
-    }
 }
 
 impl Stay {
@@ -262,22 +254,17 @@ pub struct Windows {
 }
 
 /// Which of a worker's files comes next. A file that a pass has used up is left out until all are.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[skip_serializing_none]
+#[derive(Clone, Copy, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rotation {
     /// The order.
     pub order: FileOrder,
     /// Operations on a file before the next one is chosen.
+    #[default(1)]
     pub every: u32,
     /// Most files in use at a time; the next one joins when one is used up.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at_once: Option<u32>,
-}
-
-impl Default for Rotation {
-    fn default() -> Self {
-        Rotation { order: FileOrder::RoundRobin, every: 1, at_once: None }
-    }
 }
 
 /// Order of a worker's files.

@@ -2,17 +2,19 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+use smart_default::SmartDefault;
 
 pub use crate::access::{
     Access, FileOrder, Position, Rotation, Stay, StayAt, TraceFile, Windows, Zone,
 };
 pub use crate::advice::{Advice, MapAdvice, Pieces};
 pub use crate::content::{Content, Duplicates, Fill, HotSets, Pattern, WordKind, Words};
-use crate::engine::is_default;
 pub use crate::engine::{
     Buffers, CallFlags, Carries, Engine, IoPriority, Libaio, Lock, MemoryKind, Mmap, NvmeWrite,
     PriorityClass, PriorityShare, Protection, Pvsync, RingOptions, ScsiWrite, Sg, Uring, UringCmd,
 };
+use crate::omit::is_default;
 use crate::operation::BlocksOp;
 use crate::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 pub use crate::verify::{
@@ -25,14 +27,16 @@ pub use crate::pace::*;
 pub use crate::zones::{ZoneReset, Zones};
 
 /// A stream of reads, writes and trims, as one worker issues it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Blocks {
     /// Share of reads, writes and trims: `"read"`, `"write"`, `"read:70,write:30"`.
+    #[default(Mix::READ)]
     pub mix: Mix,
     /// The number of an operation determines its direction: of each hundred of a worker, the first
     /// ones read, then some write, the rest trims; the count begins at the worker's rank.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub mix_by_number: bool,
     /// Operations come in pairs of the two directions of a half and half mix: both at the same
     /// offset, a trim before a read before a write.
@@ -47,44 +51,40 @@ pub struct Blocks {
     /// How operations of a random access stay where the last one was.
     pub stay: Stay,
     /// Sections of the range, used one after another.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub windows: Option<Windows>,
     /// Zones with write pointers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub zones: Option<Zones>,
     /// Selection of the next file of a worker.
     pub rotation: Rotation,
     /// Bytes per operation: `"4k"`, `"4k-64k"`, `"4k:60,64k:40"`, or one of these per direction.
+    #[default(PerDirection::all(SizeSpec::Fixed(Bytes(4096))))]
     pub size: PerDirection<SizeSpec>,
     /// Bytes of operations at a random offset, in any direction, if others follow the last one;
     /// absent means the size of their direction.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub jump_size: Option<SizeSpec>,
     /// Offsets are multiples of it; absent means the smallest size.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<PerDirection<Bytes>>,
     /// A read or write that does not fit into what is left of its share, or of `stop.bytes`, is
     /// shortened to it.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub short_last: bool,
     /// Section of each file or device to use.
     pub range: Range,
     /// How workers divide that range.
     pub share: Share,
     /// Operations in flight per worker.
+    #[default(1)]
     pub depth: u32,
     /// Operations handed over in one submission; absent means as many as are ready.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub batch_submit: Option<u32>,
     /// Completions to wait for at a time.
+    #[default(1)]
     pub batch_reap: u32,
     /// Completions to take at a time, at most, and only once the queue is full; absent means all
     /// that are there, at any time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub batch_reap_max: Option<u32>,
     /// Once the queue is full, it runs down to this many operations before it is filled again.
     /// While it is filled, no completions are taken.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub depth_low: Option<u32>,
     /// An operation that touches bytes of one in flight waits for it.
     pub serialize_overlap: bool,
@@ -92,7 +92,7 @@ pub struct Blocks {
     #[serde(skip_serializing_if = "is_default")]
     pub lock: Lock,
     /// Empty the files as they are made ready for a phase, before any of their bytes are made.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub truncate_at_open: bool,
     /// Time of opening files, and the thread that opens them.
     #[serde(skip_serializing_if = "is_default")]
@@ -100,7 +100,7 @@ pub struct Blocks {
     /// Engine that issues the I/O, with its options.
     pub engine: Engine,
     /// Shares of operations with their own I/O priority, for libaio and io_uring.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub priorities: Vec<PriorityShare>,
     /// Memory that holds the buffers.
     #[serde(skip_serializing_if = "is_default")]
@@ -118,50 +118,7 @@ pub struct Blocks {
     /// Content of written blocks.
     pub content: Content,
     /// Headers in written blocks, checked on reads.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub verify: Option<Verify>,
-}
-
-impl Default for Blocks {
-    fn default() -> Self {
-        Blocks {
-            mix: Mix::READ,
-            mix_by_number: false,
-            pairs: false,
-            access: Access::Sequential,
-            position: Position::default(),
-            random_percent: PerDirection::all(0),
-            stay: Stay::default(),
-            windows: None,
-            zones: None,
-            rotation: Rotation::default(),
-            size: PerDirection::all(SizeSpec::Fixed(Bytes(4096))),
-            jump_size: None,
-            align: None,
-            short_last: false,
-            range: Range::default(),
-            share: Share::Whole,
-            depth: 1,
-            batch_submit: None,
-            batch_reap: 1,
-            batch_reap_max: None,
-            depth_low: None,
-            serialize_overlap: false,
-            lock: Lock::None,
-            truncate_at_open: false,
-            opening: Opening::Before,
-            engine: Engine::Psync,
-            priorities: Vec::new(),
-            buffers: Buffers::default(),
-            direct: false,
-            durability: Durability::default(),
-            hints: Hints::default(),
-            pace: Pace::default(),
-            measure: Measure::default(),
-            content: Content::default(),
-            verify: None,
-        }
-    }
 }
 
 impl Blocks {
@@ -235,24 +192,18 @@ impl Blocks {
 }
 
 /// Part of a file or device.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Range {
     /// Start of the range; a share of the whole is rounded up to `start_align`.
+    #[default(Extent::Bytes(Bytes(0)))]
     pub start: Extent,
     /// Alignment to which a start in percent is rounded up; absent means the alignment of
     /// operations.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub start_align: Option<Bytes>,
     /// How long it is; absent means to the end.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<Extent>,
-}
-
-impl Default for Range {
-    fn default() -> Self {
-        Range { start: Extent::Bytes(Bytes(0)), start_align: None, length: None }
-    }
 }
 
 /// How the workers of a job divide the range of a file that they share.
@@ -322,6 +273,7 @@ impl Opening {
 }
 
 /// Time and method of flushes.
+#[skip_serializing_none]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Durability {
@@ -336,20 +288,15 @@ pub struct Durability {
     /// `fsync` after the last write, counted in the time to media.
     pub fsync_at_end: bool,
     /// `syncfs` on each file's filesystem after the last write, counted likewise.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub syncfs_at_end: bool,
     /// `sync_file_range` over what was written since the last one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<RangeSync>,
     /// A due sync takes the turn of the next operation, for the file in turn; there is none after
     /// the last operation. By default a due sync runs at once, for all files that the worker wrote
     /// since their last sync.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub in_turn: bool,
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 /// `sync_file_range` after some writes of a worker. It makes nothing durable: metadata and the
@@ -381,6 +328,7 @@ pub enum OpenSync {
 }
 
 /// Advice to the kernel, and the state of the cache beforehand.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hints {
@@ -395,14 +343,11 @@ pub struct Hints {
     /// `posix_fadvise` when opening: one piece, or several in turn.
     pub advice: Pieces<Advice>,
     /// `madvise` on each mapping of mmap; absent means the same as `advice`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub map_advice: Option<Pieces<MapAdvice>>,
     /// Buffers from huge pages, reserved or transparent ones, or from ordinary pages only. Absent,
     /// large buffers of direct I/O are from transparent huge pages where there are any.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub huge_pages: Option<bool>,
     /// How long what is written is expected to live (`F_SET_RW_HINT`), for devices that sort by it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub write_life: Option<WriteLife>,
 }
 

@@ -6,11 +6,13 @@ use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use crate::text_serde::text_serde;
 use crate::units::{Bytes, UnitError};
 
 /// Content of written blocks.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Content {
@@ -18,22 +20,18 @@ pub struct Content {
     pub fill: Fill,
     /// Bytes that repeat, for `fill = "pattern"`; otherwise the content of the compressible section
     /// instead of zeros.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Pattern>,
     /// Share of each piece that is zero, in percent: what a compressor saves.
     pub compressible_percent: u8,
     /// Length of such a piece; absent means 512 bytes, 0 the whole operation.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub compressible_piece: Option<Bytes>,
     /// Share of blocks that repeat an earlier one, in percent: what deduplication saves.
     pub duplicate_percent: u8,
     /// Selection of repeated blocks.
     pub duplicates: Duplicates,
     /// Blocks at the start of each file that have the bytes of the set which they belong to.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub hot_sets: Option<HotSets>,
     /// Kind and seed of 64-bit integers, for `fill = "words"`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub words: Option<Words>,
 }
 
@@ -90,6 +88,7 @@ pub enum Fill {
 /// Words of 64 bits, computed from a seed, the rank of the writer and the place of an operation.
 ///
 /// The writer is the rank on whose data a worker works. Bits 32 to 63 of most words are its number.
+#[skip_serializing_none]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Words {
@@ -99,7 +98,6 @@ pub struct Words {
     pub seed: i32,
     /// Contiguous bytes of each rank in turn in a shared file with reads of any rank's data: the
     /// writer of a byte is the rank of its block. Absent means the rank whose data the worker uses.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rank_block: Option<Bytes>,
 }
 

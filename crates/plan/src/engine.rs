@@ -1,6 +1,7 @@
 //! Ways to issue reads, writes and trims: names, capabilities and options of each engine.
 
 mod commands;
+mod options;
 mod ring;
 
 use std::path::PathBuf;
@@ -9,9 +10,13 @@ use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_with::skip_serializing_none;
 
 use crate::Bytes;
+use crate::omit::is_default;
 use crate::units::Direction;
+
+use options::engine_options;
 
 pub use commands::{Carries, NvmeWrite, Protection, ScsiWrite, Sg, UringCmd};
 pub use ring::{RingOptions, Uring};
@@ -329,80 +334,57 @@ impl<'de> Deserialize<'de> for Engine {
     }
 }
 
-/// Options of the pvsync engine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Pvsync {
-    /// `RWF_HIPRI`: poll for the completion.
-    #[serde(skip_serializing_if = "is_false")]
-    pub hipri: bool,
-    /// Share of the calls that get it, in percent; absent means all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hipri_percent: Option<u8>,
-    /// Flags of each call.
-    #[serde(skip_serializing_if = "is_default")]
-    pub flags: CallFlags,
+engine_options! {
+    /// Options of the pvsync engine.
+    Pvsync {
+        /// `RWF_HIPRI`: poll for the completion.
+        #[serde(skip_serializing_if = "is_default")]
+        hipri: bool = false,
+        /// Share of the calls that get it, in percent; absent means all.
+        hipri_percent: Option<u8> = None,
+        /// Flags of each call.
+        #[serde(skip_serializing_if = "is_default")]
+        flags: CallFlags = CallFlags::DEFAULT,
+    }
 }
 
-impl Pvsync {
-    /// No flag.
-    pub const DEFAULT: Pvsync =
-        Pvsync { hipri: false, hipri_percent: None, flags: CallFlags::NONE };
+engine_options! {
+    /// Options of the libaio engine.
+    Libaio {
+        /// Operations name their buffers by vectors (`preadv`, `pwritev`).
+        #[serde(skip_serializing_if = "is_default")]
+        vectored: bool = false,
+        /// Flags of each call.
+        #[serde(skip_serializing_if = "is_default")]
+        flags: CallFlags = CallFlags::DEFAULT,
+    }
 }
 
-/// Options of the libaio engine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Libaio {
-    /// Operations name their buffers by vectors (`preadv`, `pwritev`).
-    #[serde(skip_serializing_if = "is_false")]
-    pub vectored: bool,
-    /// Flags of each call.
-    #[serde(skip_serializing_if = "is_default")]
-    pub flags: CallFlags,
+engine_options! {
+    /// Flags of each call (`RWF_…`).
+    CallFlags {
+        /// `RWF_NOWAIT`: fail instead of waiting.
+        #[serde(skip_serializing_if = "is_default")]
+        nowait: bool = false,
+        /// `RWF_DSYNC`: each write is durable when it returns.
+        #[serde(skip_serializing_if = "is_default")]
+        dsync: bool = false,
+        /// `RWF_DONTCACHE`: buffered, but dropped from the cache afterwards.
+        #[serde(skip_serializing_if = "is_default")]
+        dontcache: bool = false,
+        /// `RWF_ATOMIC`: each write is torn by no power cut; needs a device that can.
+        #[serde(skip_serializing_if = "is_default")]
+        atomic: bool = false,
+    }
 }
 
-impl Libaio {
-    /// Neither vectors nor flags.
-    pub const DEFAULT: Libaio = Libaio { vectored: false, flags: CallFlags::NONE };
-}
-
-/// Flags of each call (`RWF_…`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct CallFlags {
-    /// `RWF_NOWAIT`: fail instead of waiting.
-    #[serde(skip_serializing_if = "is_false")]
-    pub nowait: bool,
-    /// `RWF_DSYNC`: each write is durable when it returns.
-    #[serde(skip_serializing_if = "is_false")]
-    pub dsync: bool,
-    /// `RWF_DONTCACHE`: buffered, but dropped from the cache afterwards.
-    #[serde(skip_serializing_if = "is_false")]
-    pub dontcache: bool,
-    /// `RWF_ATOMIC`: each write is torn by no power cut; needs a device that can.
-    #[serde(skip_serializing_if = "is_false")]
-    pub atomic: bool,
-}
-
-impl CallFlags {
-    /// None of them.
-    pub const NONE: CallFlags =
-        CallFlags { nowait: false, dsync: false, dontcache: false, atomic: false };
-}
-
-/// Options of the mmap engine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Mmap {
-    /// After each operation, its pages are written back (`msync`) and dropped from the mapping
-    /// (`MADV_DONTNEED`).
-    pub drop: bool,
-}
-
-impl Mmap {
-    /// Pages stay.
-    pub const DEFAULT: Mmap = Mmap { drop: false };
+engine_options! {
+    /// Options of the mmap engine.
+    Mmap {
+        /// After each operation, its pages are written back (`msync`) and dropped from the mapping
+        /// (`MADV_DONTNEED`).
+        drop: bool = false,
+    }
 }
 
 /// How operations on a file keep off those of other workers and jobs, where these lock it as well:
@@ -455,7 +437,7 @@ pub struct IoPriority {
     /// Level within the class, 0 the highest and 7 the lowest.
     pub level: u8,
     /// Hint for the device (a command duration limit), 0 for none.
-    #[serde(skip_serializing_if = "is_zero_16")]
+    #[serde(skip_serializing_if = "is_default")]
     pub hint: u16,
 }
 
@@ -490,13 +472,13 @@ impl IoPriority {
 }
 
 /// A share of the operations that have a priority of their own.
+#[skip_serializing_none]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PriorityShare {
     /// Of reads or of writes.
     pub op: Direction,
     /// Only of operations of that length; absent means of all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
     /// How many of them, in percent.
     pub percent: u8,
@@ -505,6 +487,7 @@ pub struct PriorityShare {
 }
 
 /// Memory that holds the buffers.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Buffers {
@@ -513,13 +496,12 @@ pub struct Buffers {
     /// Use huge pages or fail (`hints.huge_pages` falls back to other pages).
     pub huge: bool,
     /// A file that backs them, for private and shared memory.
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::path_text::as_text_or_none")]
+    #[serde(with = "crate::path_text::as_text_or_none")]
     #[schemars(with = "Option<PathBuf>")]
     pub file: Option<PathBuf>,
     /// Each buffer begins N bytes after a page boundary.
     pub offset: Bytes,
     /// Additional memory that each worker pins (`mlock`) while it runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub lock: Option<Bytes>,
 }
 
@@ -534,23 +516,6 @@ pub enum MemoryKind {
     Shared,
     /// A System V segment (`shmget`).
     Shm,
-}
-
-/// True for what need not be written down.
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
-pub(crate) fn is_zero(value: &u32) -> bool {
-    *value == 0
-}
-
-pub(crate) fn is_zero_16(value: &u16) -> bool {
-    *value == 0
-}
-
-pub(crate) fn is_false(value: &bool) -> bool {
-    !value
 }
 
 #[cfg(test)]

@@ -5,12 +5,15 @@ mod window;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+use smart_default::SmartDefault;
 
 use crate::access::Access;
 use crate::advice::{Advice, MapAdvice, Pieces};
 use crate::blocks::OpenSync;
 use crate::content::Content;
-use crate::engine::{Lock, is_default};
+use crate::engine::Lock;
+use crate::omit::is_default;
 use crate::operation::{Figure, Operation};
 use crate::pace::Pace;
 use crate::units::SizeSpec;
@@ -21,7 +24,8 @@ pub use take::{HostPart, Take, Visit};
 pub use window::Window;
 
 /// Operations on the items of a tree, as one worker issues them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Entries {
     /// Objects of the steps.
@@ -29,7 +33,7 @@ pub struct Entries {
     /// Steps done to each of them, in order: `["open", "read", "close"]`.
     pub steps: Vec<Step>,
     /// Several lists of steps instead of one; each item gets one at random.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub mix: Vec<Weighted>,
     /// Order in which they are taken.
     pub select: Select,
@@ -37,38 +41,34 @@ pub struct Entries {
     #[serde(skip_serializing_if = "is_default")]
     pub division: Division,
     /// Only the first N items of each rank; absent means all.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<u64>,
     /// Only the items that an earlier phase on the same targets reached, if its time ended early
     /// and its workers continued to the furthest count.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub as_reached: bool,
     /// The items of each rank are a window over their numbers, which moves as the oldest one leaves
     /// and a new one enters: once per item, or `first` times.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
     /// `mkdir` of a directory that exists succeeds, and so does `unlink` or `rmdir` of a missing
     /// name: each of these operations counts.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub idempotent: bool,
     /// Roots of trees are among the directories that are made and removed, instead of being made
     /// before the work and removed after it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub with_roots: bool,
     /// Operations on these roots count apart, as `make_root` and `remove_root`, and each of the
     /// job's targets has its roots.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub roots_apart: bool,
     /// `rename` gives each item the name of the previous one; the first gets its other name, and
     /// then the last but one name. The same names exist in the end. A worker with one item renames
     /// nothing.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub rename_chain: bool,
     /// Bytes per read or write call within a file; absent means the whole file at once.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
     /// Random sizes of the read and write calls, instead of `size`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub size_mix: Option<SizeSpec>,
     /// Order of the reads or writes within a file: `sequential`, `backward`, `random` (offsets may
     /// repeat) or `permutation` (each once).
@@ -76,7 +76,6 @@ pub struct Entries {
     pub access: Access,
     /// Distance of which offsets of `random` are multiples; absent means the length of a read or
     /// write.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<Bytes>,
     /// Share of the operations of `write` that read instead, in percent: of each worker's hundred
     /// in a row the first ones, where the count begins at its rank.
@@ -86,15 +85,13 @@ pub struct Entries {
     #[serde(skip_serializing_if = "is_default")]
     pub read_by_chance: bool,
     /// Reads and writes of a file before the next one follows; absent means the whole file, once.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub visit: Option<Visit>,
     /// Workers take items from one shared table by their current state, instead of separate shares.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub take: Option<Take>,
     /// Bypass the page cache.
     pub direct: bool,
     /// Drop the files from the page cache before the phase.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub evict: bool,
     /// Flag with which files are opened, so that each write is durable.
     #[serde(skip_serializing_if = "is_default")]
@@ -106,91 +103,39 @@ pub struct Entries {
     #[serde(skip_serializing_if = "is_default")]
     pub lock: Lock,
     /// `posix_fadvise` after each open: one piece, or several in turn.
-    #[serde(skip_serializing_if = "Pieces::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub advice: Pieces<Advice>,
     /// `madvise` on each mapping of mmap; absent means the same as `advice`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub map_advice: Option<Pieces<MapAdvice>>,
     /// Operations in flight per worker.
+    #[default(1)]
     pub depth: u32,
     /// Items that a worker has in progress at most, each with one operation in flight, or with
     /// several reads or writes; absent means as many as operations.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub items_at_once: Option<u32>,
     /// Method of issuing operations. Absent means single calls at depth 1, and above it calls or
     /// io_uring, by the faster one in a probe.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<EntriesEngine>,
     /// Rate of operations or bytes, and rests between them: `ops`, `bytes`, `arrival`, `think`;
     /// and shares of a `flow`.
-    #[serde(skip_serializing_if = "is_full_speed")]
+    #[serde(skip_serializing_if = "is_default")]
     pub pace: Pace,
     /// Steps that the pace counts; empty means all.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub paced_steps: Vec<Step>,
     /// Content of what is written.
     pub content: Content,
     /// Checks of what is read, by data that writes put into each block.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub verify: Option<VerifyItems>,
     /// Apply the steps to the other name of each item, with the suffix `ALIAS`, that `rename`,
     /// `link` or `symlink` gave; these three then restore the first name.
     pub on_alias: bool,
     /// One syncfs of each target's filesystem after the last step, with a separate time
     /// (`elapsed_with_flush_ns`): new and removed names are durable only then.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub syncfs_at_end: bool,
     /// Consume batches at a fixed pace from a queue, like a training job.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub loader: Option<Loader>,
-}
-
-impl Default for Entries {
-    fn default() -> Self {
-        Entries {
-            over: Over::default(),
-            steps: Vec::new(),
-            mix: Vec::new(),
-            select: Select::default(),
-            division: Division::Own,
-            first: None,
-            as_reached: false,
-            idempotent: false,
-            window: None,
-            with_roots: false,
-            roots_apart: false,
-            rename_chain: false,
-            size: None,
-            size_mix: None,
-            access: Access::Sequential,
-            align: None,
-            read_percent: 0,
-            read_by_chance: false,
-            visit: None,
-            take: None,
-            direct: false,
-            evict: false,
-            open_sync: OpenSync::default(),
-            truncate_at_open: false,
-            lock: Lock::None,
-            advice: Pieces::default(),
-            map_advice: None,
-            depth: 1,
-            items_at_once: None,
-            engine: None,
-            pace: Pace::default(),
-            paced_steps: Vec::new(),
-            content: Content::default(),
-            verify: None,
-            on_alias: false,
-            syncfs_at_end: false,
-            loader: None,
-        }
-    }
-}
-
-fn is_full_speed(pace: &Pace) -> bool {
-    *pace == Pace::default()
 }
 
 /// A list of steps, and how often it is drawn.
@@ -246,10 +191,12 @@ impl EntriesEngine {
 }
 
 /// Data in the blocks of written files by which reads are checked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, SmartDefault, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VerifyItems {
     /// Bytes covered by one header. The end of a file that has no room for a header is not checked.
+    #[default(Bytes(4096))]
     pub interval: Bytes,
     /// Kind of the data by which a block is checked.
     pub format: Format,
@@ -269,21 +216,17 @@ pub struct VerifyItems {
     pub read_before_write: bool,
     /// With generations: end the phase after N mismatching blocks, and leave them unchanged until
     /// then. Absent means that `continue_on_mismatch` decides.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mismatches_max: Option<u64>,
     /// With generations: a mismatch names the times of the last write and of the last use.
     #[serde(skip_serializing_if = "is_default")]
     pub times: bool,
     /// With generations: a journal outlives the run, so that a later run knows the expected
     /// content. Jobs that only make or remove files record them in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub journal: Option<Journal>,
     /// Journal of the tree to which items are copied or renamed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub journal_to: Option<Journal>,
     /// Seed of the headers; blocks of another seed are of another file or run. Absent means the
     /// plan's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
@@ -306,24 +249,6 @@ impl VerifyItems {
             generations: self.generations,
             seed: Some(self.seed.unwrap_or(seed)),
             ..Verify::default()
-        }
-    }
-}
-
-impl Default for VerifyItems {
-    fn default() -> Self {
-        VerifyItems {
-            interval: Bytes(4096),
-            format: Format::Own,
-            continue_on_mismatch: false,
-            read_back: false,
-            generations: false,
-            read_before_write: false,
-            mismatches_max: None,
-            times: false,
-            journal: None,
-            journal_to: None,
-            seed: None,
         }
     }
 }

@@ -34,6 +34,7 @@ mod measure;
 pub mod memory;
 mod model;
 mod nearest;
+mod omit;
 mod operation;
 mod pace;
 pub mod path_text;

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use crate::{Bytes, PathText};
 
@@ -19,16 +20,16 @@ use crate::{Bytes, PathText};
 ///
 /// Directories that are made or removed are dealt by the first part of their path, each with all
 /// below it, so that none waits for another rank's.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Listing {
     /// File with a line for each directory (`d PATH`) and each file (`f BYTES PATH`), relative to
     /// the target's path. Absent means all that is there below that path when the run begins.
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::path_text::as_text_or_none")]
+    #[serde(with = "crate::path_text::as_text_or_none")]
     #[schemars(with = "Option<PathBuf>")]
     pub file: Option<PathBuf>,
     /// Longer files are cut among all ranks; absent means none is.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub share_above: Option<Bytes>,
     /// Sizes of files are rounded up to a multiple of it; 0 leaves them as they are listed.
     pub round_up: Bytes,

@@ -4,8 +4,11 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+use smart_default::SmartDefault;
 
 use crate::Nanos;
+use crate::omit::is_default;
 
 /// Measurements in addition to counts and latency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -26,7 +29,8 @@ pub struct Measure {
 
 /// Log of a job, kept while it runs, without the ramp. The log is handed to whoever runs the plan
 /// and is no part of the report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[skip_serializing_none]
+#[derive(Clone, Copy, Debug, SmartDefault, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogPlan {
     /// Every operation, when it has ended.
@@ -34,28 +38,14 @@ pub struct LogPlan {
     /// Every operation, flushes too, in the order of hand-over: a trace that can be followed.
     pub trace: bool,
     /// Counts and sums of latencies over windows of this length.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Nanos>,
     /// The greatest latency of each window too.
     pub peaks: bool,
     /// Histograms of latency over intervals of this length.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Nanos>,
     /// Operations that are kept at most; further ones are only counted.
+    #[default(1 << 24)]
     pub entries_max: u64,
-}
-
-impl Default for LogPlan {
-    fn default() -> Self {
-        LogPlan {
-            each: false,
-            trace: false,
-            window: None,
-            peaks: false,
-            histogram: None,
-            entries_max: 1 << 24,
-        }
-    }
 }
 
 impl LogPlan {
@@ -78,6 +68,6 @@ pub struct OperationsLog {
     pub lock: bool,
     /// Log system calls (`openat`, `pwrite`), with time, worker, call, file, offset and result
     /// only.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub calls: bool,
 }

@@ -2,34 +2,27 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use smart_default::SmartDefault;
 
 use crate::Bytes;
 use crate::operation::{Figure, Operation};
 
 /// Moving bytes within the host's memory. Each worker has buffers of its own, so that several jobs
 /// of one phase tell the latency of memory under the load of others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, SmartDefault, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Memory {
     /// Kind of access.
     pub access: MemoryAccess,
     /// Bytes of a worker's buffers; a copy has one half to read and one to write.
+    #[default(Bytes(256 << 20))]
     pub size: Bytes,
     /// Bytes per operation; a chase takes single loads instead.
+    #[default(Bytes(1 << 20))]
     pub piece: Bytes,
     /// Use huge pages where the kernel has some, so that address translation costs little.
+    #[default(true)]
     pub huge_pages: bool,
-}
-
-impl Default for Memory {
-    fn default() -> Self {
-        Memory {
-            access: MemoryAccess::Copy,
-            size: Bytes(256 << 20),
-            piece: Bytes(1 << 20),
-            huge_pages: true,
-        }
-    }
 }
 
 /// Ways to use memory.

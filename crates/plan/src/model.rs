@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+use smart_default::SmartDefault;
 
-use crate::engine::is_default;
+use crate::omit::{is_default, is_one};
 use crate::rank_order::{DataOf, RankOrder};
 use crate::units::{Direction, Extent, PerDirection};
 use crate::{Blocks, Bytes, Entries, Nanos, OperationsLog, Target, Threads, Work};
@@ -14,27 +16,31 @@ use crate::{Blocks, Bytes, Entries, Nanos, OperationsLog, Target, Threads, Work}
 pub const PLAN_VERSION: u32 = 2;
 
 /// Everything needed to run, in order. Serialises to TOML (for people) and JSON (for machines).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
     /// Version of the plan format.
+    #[default(PLAN_VERSION)]
     pub version: u32,
     /// Name of the run.
     pub name: String,
     /// Seed of all random choices; equal seeds give equal offsets in all versions.
+    #[default(1)]
     pub seed: u64,
     /// Number of runs of the whole list of phases.
+    #[default(1)]
     pub repeats: u32,
     /// Hosts that run it together, each with all workers of each job: ranks count over all.
     #[serde(skip_serializing_if = "is_one")]
+    #[default(1)]
     pub hosts: u32,
     /// Each of these hosts runs it as if there were no other: ranks and files count within a host,
     /// and phases begin together on all.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_default")]
     pub hosts_apart: bool,
     /// Memory that each host keeps occupied from before the first phase until the end of the last,
     /// in bytes or as a share of what the host has, so that less is left to the page cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub occupy_memory: Option<Extent>,
     /// Targets that are exercised, by name.
     #[serde(rename = "target")]
@@ -42,30 +48,6 @@ pub struct Plan {
     /// Phases, in order.
     #[serde(rename = "phase")]
     pub phases: Vec<Phase>,
-}
-
-fn is_false(is: &bool) -> bool {
-    !is
-}
-
-fn is_one(hosts: &u32) -> bool {
-    *hosts == 1
-}
-
-impl Default for Plan {
-    fn default() -> Self {
-        Plan {
-            version: PLAN_VERSION,
-            name: String::new(),
-            seed: 1,
-            repeats: 1,
-            hosts: 1,
-            hosts_apart: false,
-            occupy_memory: None,
-            targets: Vec::new(),
-            phases: Vec::new(),
-        }
-    }
 }
 
 impl Plan {
@@ -104,23 +86,26 @@ impl Plan {
 }
 
 /// Jobs that start together behind a barrier and end together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Phase {
     /// Name of the phase in the report.
+    #[default("phase")]
     pub name: String,
     /// End of the phase; a job may set its own.
     pub stop: Stop,
     /// Time at the start that is run and not counted.
     pub ramp: Nanos,
     /// Amount at the start that is moved and not counted, instead of that time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ramp_amount: Option<RampAmount>,
     /// Wait before the phase starts.
     pub delay: Nanos,
     /// Length of the intervals with stored counts.
+    #[default(Nanos::from_secs(1))]
     pub interval: Nanos,
     /// Number of runs of this phase in a row.
+    #[default(1)]
     pub repeats: u32,
     /// Effect of one job's failure on the others.
     pub on_failure: OnFailure,
@@ -144,22 +129,6 @@ pub struct RampAmount {
     pub bytes: Bytes,
     /// Count the bytes of all jobs of the phase together.
     pub together: bool,
-}
-
-impl Default for Phase {
-    fn default() -> Self {
-        Phase {
-            name: "phase".into(),
-            stop: Stop::default(),
-            ramp: Nanos(0),
-            ramp_amount: None,
-            delay: Nanos(0),
-            interval: Nanos::from_secs(1),
-            repeats: 1,
-            on_failure: OnFailure::EndRun,
-            jobs: Vec::new(),
-        }
-    }
 }
 
 /// Effect of one job's failure on the others.
@@ -194,41 +163,35 @@ pub enum OnDone {
 ///
 /// With none given, blocks end after one pass over the worker's share, entries after one pass
 /// over its items.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stop {
     /// Wall time after the ramp.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Nanos>,
     /// Bytes moved by each worker.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Bytes>,
     /// Operations done by each worker.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ops: Option<u64>,
     /// Passes over the worker's share (a loader's epochs).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub passes: Option<u32>,
     /// Repeat passes until each worker has moved N bytes, or a share of all bytes it uses, within
     /// one operation.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at_least: Option<Extent>,
     /// Each worker repeats its whole amount until this time has passed; it checks the time when an
     /// amount ends. For blocks.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub min_time: Option<Nanos>,
     /// A criterion of steadiness.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub steady: Option<Steady>,
     /// A full filesystem or device is the expected end of writing, not an error.
     pub until_full: bool,
     /// Continue after an I/O error, and count it.
     pub continue_on_error: bool,
     /// Continue after these errors only, and count them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub tolerate: Vec<Tolerated>,
     /// An operation that takes longer ends the job as a failure; 0 sets no limit.
-    #[serde(skip_serializing_if = "no_limit")]
+    #[serde(skip_serializing_if = "is_default")]
     pub latency_max: PerDirection<Nanos>,
     /// When time is up: stop at once, or carry every worker to the furthest one's count.
     pub stonewall: Stonewall,
@@ -243,10 +206,6 @@ impl Stop {
             || self.at_least.is_some();
         amount || (self.time.is_none() && self.steady.is_none())
     }
-}
-
-fn no_limit(limits: &PerDirection<Nanos>) -> bool {
-    *limits == PerDirection::default()
 }
 
 /// An error that does not end a job.
@@ -372,14 +331,17 @@ pub enum SteadyFit {
 }
 
 /// A number of identical workers doing the same work on the same targets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
     /// Name of the job in the report.
     #[serde(default = "job_name")]
+    #[default(job_name())]
     pub name: String,
     /// Number of workers on each host; a worker is one thread.
     #[serde(default = "one_worker")]
+    #[default(one_worker())]
     pub workers: u32,
     /// Names of the targets it works on.
     #[serde(default)]
@@ -396,17 +358,17 @@ pub struct Job {
     pub rank_order: RankOrder,
     /// The page cache and the caches of names are expected to answer, like for an application that
     /// relies on them: cached results are then valid.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub wants_cache: bool,
     /// Caches of this host may answer, as in benchmarks that count any answer: the number includes
     /// them, which is a caution, not a fault.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub allows_cache: bool,
     /// CPUs and NUMA node of its threads.
     #[serde(default)]
     pub placement: Placement,
     /// Attributes of the threads: scheduling, user and group.
-    #[serde(default, skip_serializing_if = "Threads::is_plain")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub threads: Threads,
     /// Wait after the start of the phase, or after the end of the jobs of `after`.
     #[serde(default)]
@@ -418,10 +380,8 @@ pub struct Job {
     #[serde(default)]
     pub prepare_only: bool,
     /// Of several hosts only that one, by its number from 0, has its workers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub only_on: Option<u32>,
     /// The workers are some of the ranks that divide the data, and other jobs have the others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<RankPart>,
     /// Ends as soon as all jobs of the phase that are not in the background have ended.
     #[serde(default)]
@@ -430,13 +390,11 @@ pub struct Job {
     #[serde(default)]
     pub on_done: OnDone,
     /// Commands that run before and after it.
-    #[serde(default, skip_serializing_if = "Hooks::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub hooks: Hooks,
     /// Log of each of its operations, which costs some of its rate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operations_log: Option<OperationsLog>,
     /// End of the job, instead of the end of the phase.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
     /// Work of each of its workers.
     pub work: Work,
@@ -482,43 +440,14 @@ fn one_worker() -> u32 {
     1
 }
 
-impl Default for Job {
-    fn default() -> Self {
-        Job {
-            name: job_name(),
-            workers: one_worker(),
-            targets: Vec::new(),
-            sharing: Sharing::Shared,
-            rank_shift: 0,
-            rank_order: RankOrder::InOrder,
-            wants_cache: false,
-            allows_cache: false,
-            placement: Placement::default(),
-            threads: Threads::default(),
-            delay: Nanos(0),
-            after: Vec::new(),
-            prepare_only: false,
-            only_on: None,
-            part: None,
-            background: false,
-            on_done: OnDone::GoOn,
-            hooks: Hooks::default(),
-            operations_log: None,
-            stop: None,
-            work: Work::default(),
-        }
-    }
-}
-
 /// Commands that run before and after a job, given to the shell.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hooks {
     /// Before the phase of the job begins; if it fails, so does the job, unless it may.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Hook>,
     /// After the phase has ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Hook>,
 }
 
@@ -530,17 +459,17 @@ impl Hooks {
 }
 
 /// A command for the shell.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hook {
     /// The command line.
     pub command: String,
     /// File for its output, overwritten; absent discards the output.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
     /// Permit failure: a failure becomes a note, and a job with a failed first command is left out
     /// without a failure.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub may_fail: bool,
 }
 
@@ -556,6 +485,7 @@ pub enum Sharing {
 }
 
 /// Where the threads of a job run.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Placement {
@@ -564,6 +494,5 @@ pub struct Placement {
     /// Worker i is bound to the i-th of `cpus` (modulo their number) instead of to all of them.
     pub split: bool,
     /// NUMA node of the CPUs and the memory to use.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub numa_node: Option<u32>,
 }

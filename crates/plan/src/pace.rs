@@ -2,50 +2,45 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+use smart_default::SmartDefault;
 
-use crate::engine::is_default;
+use crate::omit::is_default;
 use crate::units::PerDirection;
 use crate::{BytesPerSec, Nanos, OpsPerSec};
 
 /// How fast a job goes.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pace {
     /// Operations per second of the whole job, divided evenly between its workers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ops: Option<OpsPerSec>,
     /// Rates of the whole job in sequence, repeated after the last one; instead of `ops`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub steps: Vec<RateStep>,
     /// With steps: all operations of a second begin at its start.
     #[serde(skip_serializing_if = "is_default")]
     pub bursts: bool,
     /// Bytes per second of the whole job, divided evenly between its workers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<BytesPerSec>,
     /// Operations per second of each direction of the whole job, instead of `ops` and `bytes`. The
     /// rates instead of the mix determine the next direction; a direction with rate 0 runs if no
     /// other is due.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub per_direction: Option<PerDirection<OpsPerSec>>,
     /// The same in bytes per second. Where both are given, the slower one holds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_direction: Option<PerDirection<BytesPerSec>>,
     /// Gaps between operations under a rate.
     pub arrival: Arrival,
     /// Rest after a number of operations.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
     /// Under a rate, skip operations that became due during think time.
     pub think_shifts: bool,
     /// Rates below which the job fails.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub floor: Option<Floor>,
     /// Share of this job in the work of several jobs.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
     /// The greatest depth is searched at which latency stays below a goal.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<LatencyGoal>,
 }
 
@@ -91,6 +86,7 @@ pub enum Arrival {
 }
 
 /// Rest after a number of operations. It begins when everything in flight has completed.
+#[skip_serializing_none]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Think {
@@ -103,7 +99,6 @@ pub struct Think {
     #[serde(default = "one")]
     pub every: u32,
     /// Or after working for that long, whichever comes first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_time: Option<Nanos>,
     /// Operations to count.
     #[serde(default)]
@@ -115,12 +110,8 @@ pub struct Think {
     #[serde(default)]
     pub spin_first: Nanos,
     /// CPU cycles to burn first, in addition to `time`.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub spin_cycles: u64,
-}
-
-fn is_zero(cycles: &u64) -> bool {
-    *cycles == 0
 }
 
 fn one() -> u32 {
@@ -167,7 +158,7 @@ pub enum ThinkCount {
 }
 
 /// Rates of a job over a cycle, below which it fails. 0 sets none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, SmartDefault, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Floor {
     /// Bytes per second, per direction.
@@ -175,14 +166,8 @@ pub struct Floor {
     /// Operations per second, per direction.
     pub ops: PerDirection<OpsPerSec>,
     /// Over how long each time. The first two seconds are not judged.
+    #[default(Nanos::from_secs(1))]
     pub cycle: Nanos,
-}
-
-impl Default for Floor {
-    fn default() -> Self {
-        let (bytes, ops) = (PerDirection::all(BytesPerSec(0)), PerDirection::all(OpsPerSec(0)));
-        Floor { bytes, ops, cycle: Nanos::from_secs(1) }
-    }
 }
 
 /// A job's share of what all jobs of the same flow in a phase do: their operations, or bytes, are

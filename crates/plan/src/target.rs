@@ -4,14 +4,18 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+use smart_default::SmartDefault;
 
 use crate::{Bytes, FileName, PathText, path_of};
 
 /// A thing to exercise: a file, a set of files under a directory, a block device, a tree.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Target {
     /// The name by which jobs refer to it.
+    #[default("target")]
     pub name: String,
     /// File, directory or block device. Not used by the null engine.
     #[serde(with = "crate::path_text::as_text")]
@@ -20,15 +24,15 @@ pub struct Target {
     /// Kind of object at the path.
     pub kind: TargetKind,
     /// Bytes used of each file or of the device; absent means its present size.
+    #[serialize_always]
     pub size: Option<Bytes>,
     /// The same as a share, in whole percent: of the device or of a file that is there; of files to
     /// make, of what is free on their filesystem when the run begins, for all of them together.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub size_percent: Option<u8>,
     /// Number of files, for a file set with numbered files.
+    #[default(1)]
     pub files: u32,
     /// Name of each numbered file; absent means `candor.<target>.{number}`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub file_name: Option<FileName>,
     /// Number of the first file.
     pub first_file: u32,
@@ -47,39 +51,11 @@ pub struct Target {
     /// Consent to destroy what is there: writing to a device or to a file candor did not make.
     pub overwrite: bool,
     /// I/O scheduler of the device, or of the device of the files, while a phase uses them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<String>,
     /// Shape of the tree, for entries.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tree: Option<crate::Tree>,
     /// List of the tree's names, instead of a shape.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub listing: Option<crate::Listing>,
-}
-
-impl Default for Target {
-    fn default() -> Self {
-        Target {
-            name: "target".into(),
-            path: PathBuf::new(),
-            kind: TargetKind::Auto,
-            size: None,
-            size_percent: None,
-            files: 1,
-            file_name: None,
-            first_file: 0,
-            members: Vec::new(),
-            layout: Layout::Needed,
-            create: Create::Files,
-            append: false,
-            keep: false,
-            remove: false,
-            overwrite: false,
-            scheduler: None,
-            tree: None,
-            listing: None,
-        }
-    }
 }
 
 impl Target {
@@ -153,13 +129,13 @@ pub fn files_below(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// One file of a set.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Member {
     /// Name, relative to the target's path, as text.
     pub name: String,
     /// Bytes used of it; absent means the target's size.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
 }
 

@@ -2,33 +2,28 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use crate::engine::IoPriority;
 
 /// How the kernel is to treat the threads of a job, and as whose.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Threads {
     /// Their name, up to 15 bytes, as `ps -L` shows it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Niceness, -20 (first) to 19 (last); absent keeps the niceness of the process.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub nice: Option<i8>,
     /// I/O priority of operations without their own priority.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub io_priority: Option<IoPriority>,
     /// NUMA policy of their memory.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryPolicy>,
     /// User id for opening files and running.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<u32>,
     /// Group id.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<u32>,
     /// Control group that they join.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub control_group: Option<ControlGroup>,
 }
 
@@ -70,13 +65,13 @@ impl MemoryPolicy {
 }
 
 /// A control group of the block layer (version 1, controller `blkio`).
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ControlGroup {
     /// Name below the controller; it is made where it is not there.
     pub name: String,
     /// Weight, 100 to 1000; absent leaves it as it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<u32>,
     /// A group that was made stays.
     pub keep: bool,

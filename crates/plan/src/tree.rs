@@ -8,22 +8,27 @@ use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+use smart_default::SmartDefault;
 
 use crate::Bytes;
-use crate::engine::is_default;
+use crate::omit::is_default;
 use crate::pattern::{Field, Numbers, Pattern};
 use crate::text_serde::text_serde;
 use crate::units::{SizeSpec, UnitError};
 
 /// A directory tree, and the items in it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tree {
     /// Levels of directories below the root; 0 means items are in the root.
     pub depth: u32,
     /// Directories in each directory.
+    #[default(1)]
     pub width: u32,
     /// Items in each directory that holds items.
+    #[default(1)]
     pub items: u64,
     /// Each rank has its own `items` in each of these directories; by default all ranks divide
     /// them.
@@ -31,43 +36,41 @@ pub struct Tree {
     /// Items are in the deepest directories only, instead of every directory.
     pub leaves_only: bool,
     /// No items are in the root, unless it is the only directory.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub root_is_bare: bool,
     /// One tree per rank instead of one for all; all that is in it is the rank's own.
     pub per_rank: bool,
     /// The trees of all ranks are in one root: each rank has its own `width` directories in the
     /// first level, with the rank in their names.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub shared_root: bool,
     /// Number items across directories: the first of each directory, then the second of each. By
     /// default: all items of one directory, then the next.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub items_across: bool,
     /// Items of a rank are in the tree of the rank N further on, modulo ranks, if each rank has a
     /// tree.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub tree_shift: u64,
     /// Distribution of the trees over several targets of this shape.
     #[serde(skip_serializing_if = "is_default")]
     pub spread: Spread,
     /// Number of the first rank in names, so that parallel runs have different names.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub first_rank: u64,
     /// Number of the first item of a directory in names, and of the first of sibling directories.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub first_number: u64,
     /// Bytes per file.
+    #[default(SizeSpec::Fixed(Bytes(0)))]
     pub file_size: SizeSpec,
     /// Name of the root below the target's path; absent means `rank.{rank}` where each rank has a
     /// tree, and the path itself otherwise.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub root_name: Option<EntryName>,
     /// Name of each directory; absent means `d{child}`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub directory_name: Option<EntryName>,
     /// Name of each item; absent means `f{number}`, or `f{rank}.{number}` if each rank has its own
     /// items in shared directories.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub item_name: Option<EntryName>,
 }
 
@@ -83,34 +86,6 @@ pub enum Spread {
     /// Each target holds everything: a worker handles its share of the first, then its share of the
     /// next.
     Copies,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
-impl Default for Tree {
-    fn default() -> Self {
-        Tree {
-            depth: 0,
-            width: 1,
-            items: 1,
-            items_per_rank: false,
-            leaves_only: false,
-            root_is_bare: false,
-            per_rank: false,
-            shared_root: false,
-            items_across: false,
-            tree_shift: 0,
-            spread: Spread::Subtrees,
-            first_rank: 0,
-            first_number: 0,
-            file_size: SizeSpec::Fixed(Bytes(0)),
-            root_name: None,
-            directory_name: None,
-            item_name: None,
-        }
-    }
 }
 
 /// Name of a directory or an item of a tree, with fields: `{rank}` of its owner, `{directory}`

@@ -4,16 +4,20 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+use smart_default::SmartDefault;
 
 use crate::Bytes;
 use crate::content::Pattern;
-use crate::engine::is_default;
+use crate::omit::is_default;
 
 /// Data in written blocks by which reads are checked, and which reads are.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, SmartDefault, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Verify {
     /// Bytes covered by one header; every size must be a multiple of it.
+    #[default(Bytes(4096))]
     pub interval: Bytes,
     /// Kind of the data by which a block is checked.
     pub format: Format,
@@ -26,50 +30,46 @@ pub struct Verify {
     pub continue_on_mismatch: bool,
     /// End the phase after N mismatching blocks; until then, none of them is read or written again.
     /// Absent means that `continue_on_mismatch` decides.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mismatches_max: Option<u64>,
     /// Read and check each block with a known last write before its next write, and do not write a
     /// mismatching block. Such reads count as read-back.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub read_before_write: bool,
     /// Blocks of which neither this run nor its journal knows a write.
     #[serde(skip_serializing_if = "is_default")]
     pub unknown: UnknownBlocks,
     /// Store the time of the last write in headers, and the time of the last use of each block in
     /// memory; a mismatch reports both.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub times: bool,
     /// Record of all writes on other storage, from which a later run knows what must be there.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub journal: Option<Journal>,
     /// Seed written into headers; blocks of another seed are stale data of another run. Absent
     /// means the plan's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// Reads of the workload itself are checked, not only those that read back.
+    #[default(true)]
     pub reads: bool,
     /// A block written in this run must have the content of its last write.
+    #[default(true)]
     pub generations: bool,
     /// Blocks that were trimmed must read as zeros when they are read back.
     pub zeros_after_trim: bool,
     /// Written blocks are read again.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub read_back: Option<ReadBack>,
     /// Directory for the bytes of blocks that do not match: `FILE.OFFSET.received`, and
     /// `FILE.OFFSET.expected` where these are known; `FILE.OFFSET.hdr_fail` for a bad header.
-    #[serde(skip_serializing_if = "Option::is_none", with = "crate::path_text::as_text_or_none")]
+    #[serde(with = "crate::path_text::as_text_or_none")]
     #[schemars(with = "Option<PathBuf>")]
     pub dump: Option<PathBuf>,
     /// Number of last completed writes to each file in the report; 0 means none. A later reader
     /// knows from them where writing ended.
     pub last_writes: u32,
     /// End of the writing that reads are checked against; later blocks are not read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
     /// Replay all writes without I/O before their blocks are read (`read_back.only`), to find the
     /// last write to each block. Work that only reads replays its first pass in the same manner,
     /// like a pass of writes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_run: Option<LastWrite>,
 }
 
@@ -94,32 +94,6 @@ impl LastWrite {
     /// True if sequence numbers are compared.
     pub fn by_number(self) -> bool {
         self != LastWrite::Seed
-    }
-}
-
-impl Default for Verify {
-    fn default() -> Self {
-        Verify {
-            interval: Bytes(4096),
-            format: Format::Own,
-            header_version: HeaderVersion::V1,
-            header_at: Bytes(0),
-            continue_on_mismatch: false,
-            mismatches_max: None,
-            read_before_write: false,
-            unknown: UnknownBlocks::ByHeader,
-            times: false,
-            journal: None,
-            seed: None,
-            reads: true,
-            generations: true,
-            zeros_after_trim: false,
-            read_back: None,
-            dump: None,
-            last_writes: 0,
-            written: None,
-            dry_run: None,
-        }
     }
 }
 
@@ -339,6 +313,7 @@ impl Sum {
 /// How what was written is read again. Each operation that wrote is repeated as a read, in the
 /// same order, unless all it wrote has been read back since; these reads have counters of their
 /// own.
+#[skip_serializing_none]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadBack {
@@ -350,10 +325,9 @@ pub struct ReadBack {
     /// Operations read back each time; 0 means as many as `every`.
     pub batch: u64,
     /// Also where time ended the writes: what is left is read back after it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub after_time: bool,
     /// Some of what was written is trimmed before it is read back.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub trims: Option<TrimWritten>,
 }
 

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use smart_default::SmartDefault;
 
 use crate::entries::Step;
 use crate::{Blocks, Burn, Entries, Memory, Program, entries, memory};
@@ -9,10 +10,11 @@ use crate::{Blocks, Burn, Entries, Memory, Program, entries, memory};
 pub use crate::operation::{BlocksOp, Figure, Operation};
 
 /// Work of a job: exactly one kind of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Work {
     /// Reads, writes and trims of bytes.
+    #[default]
     Blocks(Box<Blocks>),
     /// Operations on named files and directories.
     Entries(Box<Entries>),
@@ -22,12 +24,6 @@ pub enum Work {
     Burn(Burn),
     /// Moving bytes within the host's memory.
     Memory(Memory),
-}
-
-impl Default for Work {
-    fn default() -> Self {
-        Work::Blocks(Box::default())
-    }
 }
 
 impl Work {

@@ -38,7 +38,7 @@ fn io_uring_with_every_option() {
     for mix in [Mix::READ, Mix::WRITE] {
         let plain = Blocks { mix, ..plain.clone() };
         let uring = |uring| Blocks { engine: Engine::IoUring(uring), ..plain.clone() };
-        let dsync = CallFlags { dsync: true, ..CallFlags::NONE };
+        let dsync = CallFlags { dsync: true, ..CallFlags::DEFAULT };
         let cases = [
             (uring(Uring { vectored: true, ..Uring::default() }), "vectored"),
             (uring(Uring { force_async_every: 3, ..Uring::default() }), "force-async"),
@@ -64,7 +64,7 @@ fn libaio_carries_flags_and_priorities() {
     let priority = IoPriority { class: PriorityClass::Idle, level: 0, hint: 0 };
     let blocks = Blocks {
         engine: Engine::Libaio(Libaio {
-            flags: CallFlags { dsync: true, ..CallFlags::NONE },
+            flags: CallFlags { dsync: true, ..CallFlags::DEFAULT },
             ..Libaio::DEFAULT
         }),
         depth: 8,

@@ -3,18 +3,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::options::engine_options;
 use super::ring::ring_engine;
-use super::{is_default, is_false, is_zero_16};
 use crate::Bytes;
+use crate::omit::{is_default, is_one};
 
 ring_engine! {
     /// Options of the io_uring_cmd engine. Absent switches mean: use it where the kernel has it.
     UringCmd {
         /// Reads come from the media, not from the controller's cache (force unit access).
-        #[serde(skip_serializing_if = "is_false")]
+        #[serde(skip_serializing_if = "is_default")]
         fua_reads: bool = false,
         /// Each write is on the media when it completes (force unit access).
-        #[serde(skip_serializing_if = "is_false")]
+        #[serde(skip_serializing_if = "is_default")]
         fua_writes: bool = false,
         /// Ranges of each trim, 1 to 256, each with the size of trims.
         #[serde(skip_serializing_if = "is_one")]
@@ -23,14 +24,13 @@ ring_engine! {
         #[serde(skip_serializing_if = "is_default")]
         write: NvmeWrite = NvmeWrite::Write,
         /// Blocks that are written with zeros are deallocated too, where the controller does that.
-        #[serde(skip_serializing_if = "is_false")]
+        #[serde(skip_serializing_if = "is_default")]
         deallocate: bool = false,
         /// Protection information, of namespaces that have it.
         #[serde(skip_serializing_if = "is_default")]
         protection: Protection = Protection::DEFAULT,
         /// Memory for the metadata of an operation, where that is apart from its blocks; absent
         /// means as much as the longest operation has.
-        #[serde(skip_serializing_if = "Option::is_none")]
         metadata_bytes: Option<Bytes> = None,
     }
 }
@@ -40,52 +40,32 @@ impl UringCmd {
     pub const TRIM_RANGES_MAX: u32 = 256;
 }
 
-fn is_one(value: &u32) -> bool {
-    *value == 1
-}
-
-/// Protection information of a namespace that has it: a guard (a checksum), an application tag and
-/// a reference tag (the block's place). The controller makes it when blocks are written, and checks
-/// and takes it off when they are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Protection {
-    /// The host makes it on writes, the controller checks it, and the host checks it on reads
-    /// instead of the controller.
-    #[serde(skip_serializing_if = "is_false")]
-    pub made_by_host: bool,
-    /// The checksum of each block that is read is checked.
-    pub check_guard: bool,
-    /// Check that each block read was written to its address.
-    pub check_reference: bool,
-    /// The tag of each block that is read is checked.
-    pub check_tag: bool,
-    /// Tag of blocks that are written, and of those that are checked (the application tag).
-    pub tag: u16,
-    /// Bits of the tag that are checked.
-    pub tag_mask: u16,
-}
-
-impl Protection {
-    /// Nothing is checked.
-    pub const DEFAULT: Protection = Protection {
-        made_by_host: false,
-        check_guard: false,
-        check_reference: false,
-        check_tag: false,
-        tag: 0x1234,
-        tag_mask: 0xffff,
-    };
-
-    /// True where anything is checked.
-    pub fn checks(&self) -> bool {
-        self.check_guard || self.check_reference || self.check_tag
+engine_options! {
+    /// Protection information of a namespace that has it: a guard (a checksum), an application tag
+    /// and a reference tag (the block's place). The controller makes it when blocks are written,
+    /// and checks and takes it off when they are read.
+    Protection {
+        /// The host makes it on writes, the controller checks it, and the host checks it on reads
+        /// instead of the controller.
+        #[serde(skip_serializing_if = "is_default")]
+        made_by_host: bool = false,
+        /// The checksum of each block that is read is checked.
+        check_guard: bool = false,
+        /// Check that each block read was written to its address.
+        check_reference: bool = false,
+        /// The tag of each block that is read is checked.
+        check_tag: bool = false,
+        /// Tag of blocks that are written, and of those that are checked (the application tag).
+        tag: u16 = 0x1234,
+        /// Bits of the tag that are checked.
+        tag_mask: u16 = 0xffff,
     }
 }
 
-impl Default for Protection {
-    fn default() -> Self {
-        Protection::DEFAULT
+impl Protection {
+    /// True where anything is checked.
+    pub fn checks(&self) -> bool {
+        self.check_guard || self.check_reference || self.check_tag
     }
 }
 
@@ -104,37 +84,26 @@ pub enum NvmeWrite {
     Verify,
 }
 
-/// Options of the sg engine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Sg {
-    /// Reads come from the media, not from the disk's cache (force unit access).
-    #[serde(skip_serializing_if = "is_false")]
-    pub fua_reads: bool,
-    /// Each write is on the media when it completes (force unit access).
-    #[serde(skip_serializing_if = "is_false")]
-    pub fua_writes: bool,
-    /// Request polling from the driver for reads and writes (`SGV4_FLAG_HIPRI`); drivers without
-    /// support, such as Linux's own, wait as usual.
-    #[serde(skip_serializing_if = "is_false")]
-    pub hipri: bool,
-    /// Command that writes.
-    #[serde(skip_serializing_if = "is_default")]
-    pub write: ScsiWrite,
-    /// Stream that is written to; 0 means one that each worker opens for itself, and closes.
-    #[serde(skip_serializing_if = "is_zero_16")]
-    pub stream: u16,
-}
-
-impl Sg {
-    /// Plain reads and writes.
-    pub const DEFAULT: Sg = Sg {
-        fua_reads: false,
-        fua_writes: false,
-        hipri: false,
-        write: ScsiWrite::Write,
-        stream: 0,
-    };
+engine_options! {
+    /// Options of the sg engine.
+    Sg {
+        /// Reads come from the media, not from the disk's cache (force unit access).
+        #[serde(skip_serializing_if = "is_default")]
+        fua_reads: bool = false,
+        /// Each write is on the media when it completes (force unit access).
+        #[serde(skip_serializing_if = "is_default")]
+        fua_writes: bool = false,
+        /// Request polling from the driver for reads and writes (`SGV4_FLAG_HIPRI`); drivers
+        /// without support, such as Linux's own, wait as usual.
+        #[serde(skip_serializing_if = "is_default")]
+        hipri: bool = false,
+        /// Command that writes.
+        #[serde(skip_serializing_if = "is_default")]
+        write: ScsiWrite = ScsiWrite::Write,
+        /// Stream that is written to; 0 means one that each worker opens for itself, and closes.
+        #[serde(skip_serializing_if = "is_default")]
+        stream: u16 = 0,
+    }
 }
 
 /// SCSI command that writes.

@@ -1,9 +1,8 @@
 //! Options of engines that use a ring of io_uring.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::CallFlags;
+use super::options::engine_options;
+use crate::omit::is_default;
 
 /// Options of a ring, whatever its entries are. Absent switches mean: use it where the kernel has
 /// it.
@@ -25,55 +24,39 @@ pub struct RingOptions {
     pub force_async_every: u32,
 }
 
-/// Options of an engine with a ring: those of the ring, and its own with their defaults. serde
-/// flattens one structure into another only without places of errors and without refusing unknown
-/// keys, so the fields of the ring are written here once for all engines.
+/// Options of an engine with a ring: the ring's options, and then its own. serde flattens one
+/// structure into another only without places of errors and without refusing unknown keys, so the
+/// fields of the ring are written here once for all engines.
 macro_rules! ring_engine {
     ($(#[$about:meta])* $name:ident {
         $($(#[$field_about:meta])* $field:ident: $kind:ty = $default:expr,)*
     }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-        #[serde(default, deny_unknown_fields)]
-        pub struct $name {
-            /// A kernel thread takes submissions, so that submitting needs no system call.
-            #[serde(skip_serializing_if = "crate::engine::is_false")]
-            pub sqpoll: bool,
-            /// CPU of that thread.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub sqpoll_cpu: Option<u32>,
-            /// Completions are polled for instead of awaited; needs direct I/O and poll queues.
-            #[serde(skip_serializing_if = "crate::engine::is_false")]
-            pub iopoll: bool,
-            /// Buffers registered with the ring.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub fixed_buffers: Option<bool>,
-            /// Files registered with the ring.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub fixed_files: Option<bool>,
-            /// Completion work runs only when the worker asks for it.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub defer_taskrun: Option<bool>,
-            /// Every n-th operation goes to a kernel thread at once, without trying to start it in
-            /// the submitting call; 0 means none does.
-            #[serde(skip_serializing_if = "crate::engine::is_zero")]
-            pub force_async_every: u32,
-            $($(#[$field_about])* pub $field: $kind,)*
+        engine_options! {
+            $(#[$about])*
+            $name {
+                /// A kernel thread takes submissions, so that submitting needs no system call.
+                #[serde(skip_serializing_if = "is_default")]
+                sqpoll: bool = false,
+                /// CPU of that thread.
+                sqpoll_cpu: Option<u32> = None,
+                /// Completions are polled for instead of awaited; needs direct I/O and poll queues.
+                #[serde(skip_serializing_if = "is_default")]
+                iopoll: bool = false,
+                /// Buffers registered with the ring.
+                fixed_buffers: Option<bool> = None,
+                /// Files registered with the ring.
+                fixed_files: Option<bool> = None,
+                /// Completion work runs only when the worker asks for it.
+                defer_taskrun: Option<bool> = None,
+                /// Every n-th operation goes to a kernel thread at once, without trying to start it
+                /// in the submitting call; 0 means none does.
+                #[serde(skip_serializing_if = "is_default")]
+                force_async_every: u32 = 0,
+                $($(#[$field_about])* $field: $kind = $default,)*
+            }
         }
 
         impl $name {
-            /// Everything that the kernel has, and nothing else.
-            pub const DEFAULT: $name = $name {
-                sqpoll: false,
-                sqpoll_cpu: None,
-                iopoll: false,
-                fixed_buffers: None,
-                fixed_files: None,
-                defer_taskrun: None,
-                force_async_every: 0,
-                $($field: $default,)*
-            };
-
             /// The options of its ring.
             pub fn ring(&self) -> $crate::engine::RingOptions {
                 $crate::engine::RingOptions {
@@ -102,12 +85,6 @@ macro_rules! ring_engine {
                 }
             }
         }
-
-        impl Default for $name {
-            fn default() -> Self {
-                $name::DEFAULT
-            }
-        }
     };
 }
 
@@ -118,13 +95,13 @@ ring_engine! {
     Uring {
         /// Operations name their buffers by vectors (`readv`, `writev`), which excludes registered
         /// buffers.
-        #[serde(skip_serializing_if = "crate::engine::is_false")]
+        #[serde(skip_serializing_if = "is_default")]
         vectored: bool = false,
         /// Issue no-ops instead of I/O: measures the ring itself.
-        #[serde(skip_serializing_if = "crate::engine::is_false")]
+        #[serde(skip_serializing_if = "is_default")]
         nop: bool = false,
         /// Flags of each call.
-        #[serde(skip_serializing_if = "crate::engine::is_default")]
-        flags: CallFlags = CallFlags::NONE,
+        #[serde(skip_serializing_if = "is_default")]
+        flags: CallFlags = CallFlags::DEFAULT,
     }
 }

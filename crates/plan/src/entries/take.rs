@@ -2,39 +2,39 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use super::Step;
 use crate::Bytes;
+use crate::omit::is_default;
 
 /// Taking of items by their state: all workers of all jobs of a phase that do so on one target
 /// share a table of what is there, and of who is at work on it. Of a sequential order, they share
 /// the place.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Take {
     /// Steps for missing items; `steps` is for existing ones. An item without steps for its state
     /// is skipped.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub absent: Vec<Step>,
     /// Steps for files shorter than planned; absent means `steps`. Sequential writes continue at
     /// the end of the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub short: Option<Vec<Step>>,
     /// Several workers may have the same file in progress.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub concurrent: bool,
     /// Take each item once, then end.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_default")]
     pub once: bool,
     /// Random sections of the items, in bytes: the first of all items, each further one of the
     /// previous section.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub parts: Vec<Bytes>,
     /// Another target with a tree of the same shape, the destination of `copy` and `rename`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Part of the items that is the job's, where jobs of other hosts have the rest.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_part: Option<HostPart>,
 }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Step;
-use crate::engine::is_default;
+use crate::omit::is_default;
 
 /// Window over the items of each rank, in the order of their numbers: as many stand in it as the
 /// tree has. It begins where the last phase of the run on the same targets has left it.
@@ -16,7 +16,7 @@ pub struct Window {
     pub start: u64,
     /// Steps for the entering item, after `steps` for the leaving one: the window then has moved by
     /// one. Empty means that it does not move, and `steps` apply to the items in it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub enter: Vec<Step>,
     /// The leaving item is of the rank N before the worker's, the entering one of the rank N after
     /// it, modulo ranks: times the number of the item's directory, from 1.

@@ -11,7 +11,7 @@ use super::Direction;
 
 /// A value for each direction: written once for all, or as a table `{ read = …, write = … }`, in
 /// which directions that are not given take the value of the first one that is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PerDirection<T> {
     /// For reads.
     pub read: T,
@@ -19,12 +19,6 @@ pub struct PerDirection<T> {
     pub write: T,
     /// For trims.
     pub trim: T,
-}
-
-impl<T: Default> Default for PerDirection<T> {
-    fn default() -> Self {
-        PerDirection { read: T::default(), write: T::default(), trim: T::default() }
-    }
 }
 
 impl<T> PerDirection<T> {

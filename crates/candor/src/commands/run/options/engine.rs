@@ -113,7 +113,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
         help: "Flags of each call: hipri, nowait, dsync, dontcache, atomic",
         fields: &["phase[0].job[0].work.blocks.engine"],
         set: |draft, text| {
-            let flags = draft.call_flags.get_or_insert(CallFlags::NONE);
+            let flags = draft.call_flags.get_or_insert(CallFlags::DEFAULT);
             for word in text.split(',') {
                 match word {
                     "hipri" => draft.hipri = true,
