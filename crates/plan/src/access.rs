@@ -16,6 +16,7 @@ use crate::units::{Direction, Extent, Mix, PerDirection};
 /// Order of offsets within a worker's share of a range.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Access {
     /// Ascending; starts over at the end.
@@ -40,6 +41,7 @@ pub enum Access {
         /// Bytes of the area.
         bytes: Bytes,
         /// Share of operations that hit the area, in percent, for all directions or per direction.
+        #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite_per_direction))]
         hit_percent: PerDirection<f64>,
         /// Bytes left out after each operation of either.
         #[serde(default, skip_serializing_if = "is_default")]
@@ -56,23 +58,29 @@ pub enum Access {
     /// over the range.
     Zipf {
         /// Exponent, above 0 and not 1.
+        #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite))]
         theta: f64,
         /// Where the most popular block lies, in percent of the range; absent means anywhere.
+        #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite_or_none))]
         center_percent: Option<f64>,
     },
     /// Pareto over blocks: a share `h` of the space takes a share `1 - h` of the accesses.
     Pareto {
         /// Power, between 0 and 1.
+        #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite))]
         h: f64,
         /// Position of the most popular block, in percent of the range, with the others scattered;
         /// absent means at the start, with the others after it by popularity.
+        #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite_or_none))]
         center_percent: Option<f64>,
     },
     /// Normal distribution around one offset of the range.
     Normal {
         /// Standard deviation in percent of the range.
+        #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite))]
         deviation_percent: f64,
         /// Centre, in percent of the range; absent means the middle.
+        #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite_or_none))]
         center_percent: Option<f64>,
     },
     /// Shares of accesses on consecutive sections of the range.
@@ -84,10 +92,13 @@ pub enum Access {
     /// A share of the accesses falls on one band of the range, the rest on all of it.
     HotBand {
         /// Share of accesses that hit the band, in percent.
+        #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite))]
         hit_percent: f64,
         /// Start of the band, in percent of the range.
+        #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite))]
         start_percent: f64,
         /// Length of the band, in percent of the range.
+        #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite))]
         length_percent: f64,
     },
     /// Blocks in the order of a list, repeated. Block n begins n times the alignment after the
@@ -107,6 +118,7 @@ pub enum Access {
         /// Number of equal sections of the pass, each with its own share of repeated blocks.
         regions: u32,
         /// Bytes that the device holds beyond those that it shows, in percent of these.
+        #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite))]
         spare_percent: f64,
         /// Repeat blocks at the end of the next region instead of its start, so that they are not
         /// overwritten in the cache of the device.
@@ -120,6 +132,7 @@ pub enum Access {
 
 /// A trace that is followed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
 pub struct TraceFile {
     /// The trace file.
@@ -129,6 +142,7 @@ pub struct TraceFile {
     /// Text of the trace, where whoever made the plan has read it already; no part of the plan's
     /// text.
     #[serde(skip)]
+    #[cfg_attr(test, arbitrary(default))]
     pub trace: Option<Arc<Trace>>,
 }
 
@@ -190,9 +204,11 @@ impl Access {
 
 /// One zone of [`Access::Zoned`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
     /// Share of the accesses, in percent.
+    #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite))]
     pub access_percent: f64,
     /// How much of the range it is.
     pub size: Extent,
@@ -200,6 +216,7 @@ pub struct Zone {
 
 /// Whether reads, writes and trims share a position in an ordered access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum Position {
     /// One position: each operation follows the last, whatever their directions.
@@ -211,6 +228,7 @@ pub enum Position {
 
 /// How operations of a random access stay where the last one of their direction was.
 #[derive(Clone, Copy, Debug, SmartDefault, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Stay {
     /// Share of operations that stay, in percent, per direction.
@@ -231,6 +249,7 @@ impl Stay {
 
 /// Where an operation begins that stays where the last one was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum StayAt {
     /// At its end.
@@ -242,6 +261,7 @@ pub enum StayAt {
 
 /// Sections of the range, used one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
 pub struct Windows {
     /// Length of a section: the access stays within it.
@@ -256,6 +276,7 @@ pub struct Windows {
 /// Which of a worker's files comes next. A file that a pass has used up is left out until all are.
 #[skip_serializing_none]
 #[derive(Clone, Copy, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Rotation {
     /// The order.
@@ -269,6 +290,7 @@ pub struct Rotation {
 
 /// Order of a worker's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FileOrder {
     /// One after another, over and over.
@@ -283,16 +305,19 @@ pub enum FileOrder {
     /// Zipf over files, scattered; a file that is used up starts over.
     Zipf {
         /// Exponent, above 0 and not 1.
+        #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite))]
         theta: f64,
     },
     /// Pareto over files, scattered; a file that is used up starts over.
     Pareto {
         /// Power, between 0 and 1.
+        #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite))]
         h: f64,
     },
     /// Normal around the middle of the list; a file that is used up starts over.
     Normal {
         /// Standard deviation in percent of the number of files.
+        #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite))]
         deviation_percent: f64,
     },
 }

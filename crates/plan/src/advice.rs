@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Advice about a file (`posix_fadvise`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum Advice {
     /// Read ahead more.
@@ -27,6 +28,7 @@ pub enum Advice {
 
 /// Advice about a mapping (`madvise`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum MapAdvice {
     /// Read ahead more.
@@ -58,6 +60,7 @@ impl Advice {
 
 /// Pieces of advice, given in turn: `"random"`, `["random", "willneed"]`, or `"none"`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 pub struct Pieces<T>(pub Vec<T>);
 
 impl<T> Default for Pieces<T> {

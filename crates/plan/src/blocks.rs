@@ -29,6 +29,7 @@ pub use crate::zones::{ZoneReset, Zones};
 /// A stream of reads, writes and trims, as one worker issues it.
 #[skip_serializing_none]
 #[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Blocks {
     /// Share of reads, writes and trims: `"read"`, `"write"`, `"read:70,write:30"`.
@@ -194,6 +195,7 @@ impl Blocks {
 /// Part of a file or device.
 #[skip_serializing_none]
 #[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Range {
     /// Start of the range; a share of the whole is rounded up to `start_align`.
@@ -211,6 +213,7 @@ pub struct Range {
 /// The n workers meant here are those that use the same file: all of the job's, or with
 /// [`crate::Sharing::Own`] those whose file it is ([`crate::rank::Seat`] computes them).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Share {
     /// Every worker uses all of it.
@@ -239,6 +242,7 @@ pub enum Share {
 
 /// Assignment of ranks to transfers of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum SegmentDeal {
     /// Each rank has the transfers of its block.
@@ -251,6 +255,7 @@ pub enum SegmentDeal {
 
 /// Time of opening files, and the thread that opens them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum Opening {
     /// Before the clock, once for all workers of a job.
@@ -275,6 +280,7 @@ impl Opening {
 /// Time and method of flushes.
 #[skip_serializing_none]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Durability {
     /// Flag with which files are opened.
@@ -302,6 +308,7 @@ pub struct Durability {
 /// `sync_file_range` after some writes of a worker. It makes nothing durable: metadata and the
 /// device's cache stay out of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct RangeSync {
     /// After every n writes.
@@ -316,6 +323,7 @@ pub struct RangeSync {
 
 /// Flag with which files are opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum OpenSync {
     /// Neither.
@@ -330,6 +338,7 @@ pub enum OpenSync {
 /// Advice to the kernel, and the state of the cache beforehand.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Hints {
     /// Before the phase: flush the files, drop their pages, verify, repeat; what stays resident
@@ -363,6 +372,7 @@ impl Hints {
 
 /// How long what is written is expected to live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum WriteLife {
     /// Not told from other data.

@@ -14,6 +14,7 @@ use crate::units::{Bytes, UnitError};
 /// Content of written blocks.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Content {
     /// Source of the bytes.
@@ -38,6 +39,7 @@ pub struct Content {
 /// Sets of blocks with the same bytes, whoever writes them and however often. The blocks of the
 /// first set are the first ones of the file, and so on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
 pub struct HotSets {
     /// Bytes of a block.
@@ -65,6 +67,7 @@ impl HotSets {
 
 /// How the bytes of written blocks come about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum Fill {
     /// From a pool of random bytes made before the clock starts; every 512 bytes are stamped so
@@ -90,6 +93,7 @@ pub enum Fill {
 /// The writer is the rank on whose data a worker works. Bits 32 to 63 of most words are its number.
 #[skip_serializing_none]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Words {
     /// Kind of 64-bit integers.
@@ -103,6 +107,7 @@ pub struct Words {
 
 /// Words that an operation writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum WordKind {
     /// The rank, and the seed (often a time stamp) plus the index of the integer: equal in every
@@ -120,6 +125,7 @@ pub enum WordKind {
 
 /// Which blocks duplicates repeat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Duplicates {
     /// One of sixteen that every worker of the job knows.

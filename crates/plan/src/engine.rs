@@ -26,6 +26,7 @@ pub use ring::{RingOptions, Uring};
 /// In a plan, an engine is a word (`engine = "io_uring"`), or a table of one word where options
 /// differ from the defaults (`engine = { io_uring = { sqpoll = true } }`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(into = "EngineText")]
 #[schemars(from = "EngineText")]
 pub enum Engine {
@@ -390,6 +391,7 @@ engine_options! {
 /// How operations on a file keep off those of other workers and jobs, where these lock it as well:
 /// for engines that do one operation per call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum Lock {
     /// No lock.
@@ -415,6 +417,7 @@ impl Lock {
 
 /// Class of an I/O priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum PriorityClass {
     /// No I/O class: the niceness of the CPU determines it.
@@ -430,6 +433,7 @@ pub enum PriorityClass {
 
 /// An I/O priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct IoPriority {
     /// Class.
@@ -474,6 +478,7 @@ impl IoPriority {
 /// A share of the operations that have a priority of their own.
 #[skip_serializing_none]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
 pub struct PriorityShare {
     /// Of reads or of writes.
@@ -489,6 +494,7 @@ pub struct PriorityShare {
 /// Memory that holds the buffers.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Buffers {
     /// Kind of memory.
@@ -507,6 +513,7 @@ pub struct Buffers {
 
 /// Kind of memory that holds the buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryKind {
     /// A private mapping.

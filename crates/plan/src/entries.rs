@@ -26,6 +26,7 @@ pub use window::Window;
 /// Operations on the items of a tree, as one worker issues them.
 #[skip_serializing_none]
 #[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Entries {
     /// Objects of the steps.
@@ -140,6 +141,7 @@ pub struct Entries {
 
 /// A list of steps, and how often it is drawn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
 pub struct Weighted {
     /// Share among all lists of the mix.
@@ -150,6 +152,7 @@ pub struct Weighted {
 
 /// Ways in which operations on names are issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum EntriesEngine {
     /// System calls, one after another.
@@ -193,6 +196,7 @@ impl EntriesEngine {
 /// Data in the blocks of written files by which reads are checked.
 #[skip_serializing_none]
 #[derive(Clone, Debug, SmartDefault, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct VerifyItems {
     /// Bytes covered by one header. The end of a file that has no room for a header is not checked.
@@ -428,6 +432,7 @@ impl Entries {
 
 /// Objects of the steps of [`Entries`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum Over {
     /// Items of the tree. A worker uses its own, or its share of shared ones; with a rank shift,
@@ -452,6 +457,7 @@ impl Over {
 
 /// One operation on a named thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are the system calls'")]
 pub enum Step {
@@ -666,6 +672,7 @@ impl Step {
 
 /// Order in which a worker takes the items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum Select {
     /// In the tree's order.
@@ -679,12 +686,14 @@ pub enum Select {
     /// of items divided by `midpoint`, and numbers beyond the last item wrap around.
     Exponential {
         /// Number of times that the mean fits into all items.
+        #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite))]
         midpoint: f64,
     },
 }
 
 /// Assignment of ranks to items of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum Division {
     /// Each rank uses its own items, or its share of shared ones.
@@ -698,6 +707,7 @@ pub enum Division {
 
 /// Consumption of items in batches at a fixed pace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
 pub struct Loader {
     /// Items per batch.

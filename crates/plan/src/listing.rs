@@ -22,6 +22,7 @@ use crate::{Bytes, PathText};
 /// below it, so that none waits for another rank's.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Listing {
     /// File with a line for each directory (`d PATH`) and each file (`f BYTES PATH`), relative to
@@ -41,6 +42,7 @@ pub struct Listing {
 
 /// Ranks that get whole files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum Deal {
     /// The rank with the fewest bytes so far gets the next file.

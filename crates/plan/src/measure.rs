@@ -12,6 +12,7 @@ use crate::omit::is_default;
 
 /// Measurements in addition to counts and latency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Measure {
     /// Split latency at the return of the submitting call, for engines with one operation or more
@@ -24,6 +25,7 @@ pub struct Measure {
     pub per_target: bool,
     /// Log kept while the job runs.
     #[serde(skip_serializing_if = "LogPlan::is_off")]
+    #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::log))]
     pub log: LogPlan,
 }
 
@@ -31,6 +33,7 @@ pub struct Measure {
 /// and is no part of the report.
 #[skip_serializing_none]
 #[derive(Clone, Copy, Debug, SmartDefault, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct LogPlan {
     /// Every operation, when it has ended.
@@ -57,6 +60,7 @@ impl LogPlan {
 
 /// File of a job's operations: a line of JSON before and after each, ramp included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
 pub struct OperationsLog {
     /// Path of the file; lines are added at its end, and several jobs may name one file.

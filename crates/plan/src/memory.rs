@@ -10,6 +10,7 @@ use crate::operation::{Figure, Operation};
 /// Moving bytes within the host's memory. Each worker has buffers of its own, so that several jobs
 /// of one phase tell the latency of memory under the load of others.
 #[derive(Clone, Copy, Debug, SmartDefault, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Memory {
     /// Kind of access.
@@ -27,6 +28,7 @@ pub struct Memory {
 
 /// Ways to use memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryAccess {
     /// Reading, in order.

@@ -18,10 +18,12 @@ pub const PLAN_VERSION: u32 = 2;
 /// Everything needed to run, in order. Serialises to TOML (for people) and JSON (for machines).
 #[skip_serializing_none]
 #[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
     /// Version of the plan format.
     #[default(PLAN_VERSION)]
+    #[cfg_attr(test, arbitrary(value = PLAN_VERSION))]
     pub version: u32,
     /// Name of the run.
     pub name: String,
@@ -44,9 +46,11 @@ pub struct Plan {
     pub occupy_memory: Option<Extent>,
     /// Targets that are exercised, by name.
     #[serde(rename = "target")]
+    #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::few))]
     pub targets: Vec<Target>,
     /// Phases, in order.
     #[serde(rename = "phase")]
+    #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::few))]
     pub phases: Vec<Phase>,
 }
 
@@ -88,6 +92,7 @@ impl Plan {
 /// Jobs that start together behind a barrier and end together.
 #[skip_serializing_none]
 #[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Phase {
     /// Name of the phase in the report.
@@ -111,6 +116,7 @@ pub struct Phase {
     pub on_failure: OnFailure,
     /// The jobs.
     #[serde(rename = "job")]
+    #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::few))]
     pub jobs: Vec<Job>,
 }
 
@@ -123,6 +129,7 @@ impl Phase {
 
 /// A ramp that ends once so much was moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct RampAmount {
     /// Bytes of each job that moves any.
@@ -133,6 +140,7 @@ pub struct RampAmount {
 
 /// Effect of one job's failure on the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum OnFailure {
     /// The phase and the run end; a phase with a job that cannot be made ready does not begin.
@@ -146,6 +154,7 @@ pub enum OnFailure {
 
 /// Effect of one job's end on the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum OnDone {
     /// The other jobs continue.
@@ -165,6 +174,7 @@ pub enum OnDone {
 /// over its items.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Stop {
     /// Wall time after the ramp.
@@ -210,6 +220,7 @@ impl Stop {
 
 /// An error that does not end a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
 pub struct Tolerated {
     /// Of operations in this direction.
@@ -220,6 +231,7 @@ pub struct Tolerated {
 
 /// Behaviour of workers when time is up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum Stonewall {
     /// Each stops where it is; the rate uses what was really moved.
@@ -231,6 +243,7 @@ pub enum Stonewall {
 
 /// When a run counts as steady.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Steady {
     /// SNIA's criterion over `windows` windows: range at most 20 % of the mean and fitted change
@@ -248,6 +261,7 @@ pub enum Steady {
         /// Number of windows.
         windows: u32,
         /// Largest deviation from the mean, in percent.
+        #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite))]
         percent: f64,
     },
     /// One metric of the last `windows` windows stays within a limit.
@@ -257,6 +271,7 @@ pub enum Steady {
         /// How far off it is.
         fit: SteadyFit,
         /// The limit.
+        #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite))]
         limit: f64,
         /// Limit in percent of the mean; by default in the unit of the metric.
         percent: bool,
@@ -308,6 +323,7 @@ impl Steady {
 
 /// Figure that is judged for steadiness.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum SteadyFigure {
     /// Operations per second.
@@ -321,6 +337,7 @@ pub enum SteadyFigure {
 
 /// How far windows are from being steady.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum SteadyFit {
     /// The greatest distance from the mean.
@@ -333,6 +350,7 @@ pub enum SteadyFit {
 /// A number of identical workers doing the same work on the same targets.
 #[skip_serializing_none]
 #[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
 pub struct Job {
     /// Name of the job in the report.
@@ -402,6 +420,7 @@ pub struct Job {
 
 /// Ranks of a job's workers among those that divide the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
 pub struct RankPart {
     /// Rank of the job's first worker.
@@ -443,6 +462,7 @@ fn one_worker() -> u32 {
 /// Commands that run before and after a job, given to the shell.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Hooks {
     /// Before the phase of the job begins; if it fails, so does the job, unless it may.
@@ -461,6 +481,7 @@ impl Hooks {
 /// A command for the shell.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Hook {
     /// The command line.
@@ -475,6 +496,7 @@ pub struct Hook {
 
 /// Which worker works on which file of the job's targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum Sharing {
     /// Every worker uses all files, taking the next one for each operation.
@@ -487,6 +509,7 @@ pub enum Sharing {
 /// Where the threads of a job run.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Placement {
     /// CPUs to use.

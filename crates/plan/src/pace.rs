@@ -12,6 +12,7 @@ use crate::{BytesPerSec, Nanos, OpsPerSec};
 /// How fast a job goes.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Pace {
     /// Operations per second of the whole job, divided evenly between its workers.
@@ -66,6 +67,7 @@ impl Pace {
 
 /// A rate that holds for a while.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
 pub struct RateStep {
     /// Operations per second; 0 for none.
@@ -76,6 +78,7 @@ pub struct RateStep {
 
 /// Gaps between operations under a rate. Latency is then also reported from the intended start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum Arrival {
     /// All the same.
@@ -88,12 +91,14 @@ pub enum Arrival {
 /// Rest after a number of operations. It begins when everything in flight has completed.
 #[skip_serializing_none]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
 pub struct Think {
     /// How long.
     pub time: Nanos,
     /// Add N times the latencies of the operations since the last think time.
     #[serde(default, skip_serializing_if = "is_default")]
+    #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite))]
     pub relative: f64,
     /// After how many operations.
     #[serde(default = "one")]
@@ -148,6 +153,7 @@ impl Think {
 
 /// Which operations bring the next rest nearer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum ThinkCount {
     /// Submitted operations.
@@ -159,6 +165,7 @@ pub enum ThinkCount {
 
 /// Rates of a job over a cycle, below which it fails. 0 sets none.
 #[derive(Clone, Copy, Debug, SmartDefault, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Floor {
     /// Bytes per second, per direction.
@@ -173,6 +180,7 @@ pub struct Floor {
 /// A job's share of what all jobs of the same flow in a phase do: their operations, or bytes, are
 /// kept in the proportion of their weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
     /// Id of the flow.
@@ -193,11 +201,13 @@ pub struct Flow {
 
 /// A search for the greatest depth at which latency stays below a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
 pub struct LatencyGoal {
     /// The latency.
     pub latency: Nanos,
     /// Share of the operations that must not take longer, in percent.
+    #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite))]
     pub percentile: f64,
     /// How long each depth is tried.
     pub window: Nanos,

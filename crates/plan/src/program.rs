@@ -12,6 +12,7 @@ use crate::omit::is_default;
 
 /// Burning CPU: each operation computes for a while, then rests.
 #[derive(Clone, Copy, Debug, SmartDefault, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Burn {
     /// Time for which one operation computes.
@@ -27,6 +28,7 @@ pub struct Burn {
 /// Running a program: the job lasts as long as it is to last, or as the program does.
 #[skip_serializing_none]
 #[derive(Clone, Debug, SmartDefault, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Program {
     /// Name, looked for along `PATH` where it has no slash, and its arguments.

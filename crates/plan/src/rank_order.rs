@@ -8,6 +8,7 @@ use crate::permutation::{Permutation, mix};
 
 /// Order in which the workers of a job take the data of its ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum RankOrder {
     /// Each rank its own, or the rank of `rank_shift`.

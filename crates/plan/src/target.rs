@@ -12,6 +12,7 @@ use crate::{Bytes, FileName, PathText, path_of};
 /// A thing to exercise: a file, a set of files under a directory, a block device, a tree.
 #[skip_serializing_none]
 #[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Target {
     /// The name by which jobs refer to it.
@@ -131,6 +132,7 @@ pub fn files_below(directory: &Path) -> Vec<PathBuf> {
 /// One file of a set.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Member {
     /// Name, relative to the target's path, as text.
@@ -141,6 +143,7 @@ pub struct Member {
 
 /// Objects to make if they are missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum Create {
     /// Nothing: a file that is not there is an error.
@@ -154,6 +157,7 @@ pub enum Create {
 
 /// Kind of object that a target's path is taken for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum TargetKind {
     /// A directory holds a file set, a block device is a device, anything else is one file.
@@ -175,6 +179,7 @@ pub enum TargetKind {
 
 /// How missing bytes of a file come into being.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum Layout {
     /// Like `write`, except for files that the work itself writes in sequence from their start.

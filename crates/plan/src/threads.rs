@@ -9,6 +9,7 @@ use crate::engine::IoPriority;
 /// How the kernel is to treat the threads of a job, and as whose.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Threads {
     /// Their name, up to 15 bytes, as `ps -L` shows it.
@@ -39,6 +40,7 @@ impl Threads {
 
 /// Where memory comes from, by NUMA node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryPolicy {
     /// No memory policy.
@@ -67,6 +69,7 @@ impl MemoryPolicy {
 /// A control group of the block layer (version 1, controller `blkio`).
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct ControlGroup {
     /// Name below the controller; it is made where it is not there.

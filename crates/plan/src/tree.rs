@@ -20,6 +20,7 @@ use crate::units::{SizeSpec, UnitError};
 /// A directory tree, and the items in it.
 #[skip_serializing_none]
 #[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Tree {
     /// Levels of directories below the root; 0 means items are in the root.
@@ -76,6 +77,7 @@ pub struct Tree {
 
 /// Way in which several targets of one shape hold the trees of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum Spread {
     /// Directories right below the roots are dealt among them, each with all below it.

@@ -14,6 +14,7 @@ use crate::omit::is_default;
 /// Data in written blocks by which reads are checked, and which reads are.
 #[skip_serializing_none]
 #[derive(Clone, Debug, SmartDefault, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Verify {
     /// Bytes covered by one header; every size must be a multiple of it.
@@ -75,6 +76,7 @@ pub struct Verify {
 
 /// The fields of a header by which the last write to its block is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum LastWrite {
     /// The seed, in headers that candor wrote.
@@ -134,6 +136,7 @@ impl Verify {
 
 /// Treatment of blocks of which neither this run nor its journal knows a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum UnknownBlocks {
     /// A read checks a block against its own header, if that header is of the same seed, offset and
@@ -153,6 +156,7 @@ pub enum UnknownBlocks {
 /// A journal of verified writes: a directory with the key of each block (the number of its last
 /// write) and a log of writes since these keys were stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Journal {
     /// Directory of its files, made if it is missing. Use other storage than the verified one.
@@ -170,6 +174,7 @@ pub struct Journal {
 
 /// How a journal logs writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum JournalLog {
     /// A record is durable before each write begins, another one before its worker continues.
@@ -183,6 +188,7 @@ pub enum JournalLog {
 
 /// Data in a block by which it is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
     /// candor's own: offset, seed, generation and length with a CRC-32C over the whole block, and a
@@ -214,6 +220,7 @@ impl Format {
 
 /// Version of headers of the format [`Format::Acca`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum HeaderVersion {
     /// 40 bytes without a version, with a sequence number of 16 bits, as fio 3.33 writes them.
@@ -243,6 +250,7 @@ impl HeaderVersion {
 
 /// The checksum behind an [`Format::Acca`] header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names of the checksums describe them")]
 pub enum Sum {
@@ -315,6 +323,7 @@ impl Sum {
 /// own.
 #[skip_serializing_none]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadBack {
     /// Write nothing: reads replace the writes.
@@ -333,6 +342,7 @@ pub struct ReadBack {
 
 /// Which writes are trimmed once others have followed them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
 pub struct TrimWritten {
     /// Share of the writes, in percent, drawn by chance.
@@ -347,6 +357,7 @@ pub struct TrimWritten {
 /// Where the writing ended that reads repeat, operation by operation, in the same order. Reads end
 /// before the first operation of which it is not known that it finished.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Written {
     /// Writes that were issued.
@@ -360,6 +371,7 @@ pub struct Written {
 
 /// A write that finished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Finished {
     /// Index of the file in the job, from 0.

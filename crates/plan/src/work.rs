@@ -11,6 +11,7 @@ pub use crate::operation::{BlocksOp, Figure, Operation};
 
 /// Work of a job: exactly one kind of it.
 #[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum Work {
     /// Reads, writes and trims of bytes.

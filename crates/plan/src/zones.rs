@@ -16,6 +16,7 @@ use crate::omit::is_default;
 /// alone and a reset touches no data.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Zones {
     /// From the start of a zone to the start of the next; absent means the device's own, which an
@@ -48,9 +49,11 @@ pub struct Zones {
 
 /// Resets that stand for a cleaner at work.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
 pub struct ZoneReset {
     /// Start of the resets: share of a worker's range with data, in percent.
+    #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::finite))]
     pub above_percent: f64,
     /// From then on, every N writes of a worker, reset the next zone before its write.
     pub every: u32,

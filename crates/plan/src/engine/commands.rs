@@ -71,6 +71,7 @@ impl Protection {
 
 /// NVMe command that writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum NvmeWrite {
     /// Write.
@@ -108,6 +109,7 @@ engine_options! {
 
 /// SCSI command that writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum ScsiWrite {
     /// `WRITE`.

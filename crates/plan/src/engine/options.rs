@@ -12,6 +12,7 @@ macro_rules! engine_options {
             Clone, Copy, Debug, PartialEq, Eq,
             serde::Serialize, serde::Deserialize, schemars::JsonSchema,
         )]
+        #[cfg_attr(test, derive(arbitrary::Arbitrary))]
         #[serde(default, deny_unknown_fields)]
         pub struct $name {
             $($(#[$field_about])* pub $field: $kind,)*

@@ -13,6 +13,7 @@ use crate::omit::is_default;
 /// the place.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Take {
     /// Steps for missing items; `steps` is for existing ones. An item without steps for its state
@@ -41,6 +42,7 @@ pub struct Take {
 /// Part of the items of a tree that hosts share: every `of`-th one, beginning with `number`. Others
 /// change what stands there meanwhile, so the tree is looked at anew before each phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
 pub struct HostPart {
     /// Number of the share, from 0.
@@ -67,6 +69,7 @@ impl Take {
 /// Reads and writes of a file before the next one follows. In order, the next visit of the file
 /// goes on where the last one ended, and from its begin after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum Visit {
     /// Number of operations.

@@ -9,6 +9,7 @@ use crate::omit::is_default;
 /// Window over the items of each rank, in the order of their numbers: as many stand in it as the
 /// tree has. It begins where the last phase of the run on the same targets has left it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
 pub struct Window {
     /// Items of each rank that had left the window before the run began.

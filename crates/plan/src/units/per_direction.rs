@@ -12,6 +12,7 @@ use super::Direction;
 /// A value for each direction: written once for all, or as a table `{ read = …, write = … }`, in
 /// which directions that are not given take the value of the first one that is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 pub struct PerDirection<T> {
     /// For reads.
     pub read: T,

@@ -8,11 +8,12 @@ use super::{Bytes, UnitError};
 
 /// A part of something: absolute, or a share of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 pub enum Extent {
     /// So many bytes.
     Bytes(Bytes),
     /// Percent of the whole, 0 to 100.
-    Percent(f64),
+    Percent(#[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::percent))] f64),
 }
 
 impl Extent {
@@ -56,6 +57,7 @@ impl FromStr for Extent {
 
 /// Bytes per operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
 pub enum SizeSpec {
     /// Always the same.
     Fixed(Bytes),
@@ -64,7 +66,9 @@ pub enum SizeSpec {
     /// Uniform between the two, in steps of the third.
     Stepped(Bytes, Bytes, Bytes),
     /// Drawn with the given weights, in percent, that add up to 100.
-    Weighted(Vec<(Bytes, u8)>),
+    Weighted(
+        #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::weights))] Vec<(Bytes, u8)>,
+    ),
 }
 
 impl SizeSpec {

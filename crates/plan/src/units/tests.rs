@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::*;
-use crate::tests::arbitrary::Arbitrary;
+use crate::tests::arbitrary::values;
 
 fn reads<T>(table: &[(&str, T)])
 where
@@ -287,10 +287,12 @@ proptest! {
     }
 
     #[test]
-    fn specifications_survive_their_text(bytes: Vec<u8>, percent in 0.0f64..=100.0) {
-        round_trips(&Arbitrary(bytes.iter()).size())?;
-        round_trips(&Arbitrary(bytes.iter()).mix())?;
-        round_trips(&Extent::Percent(percent))?;
+    fn specifications_survive_their_text(
+        size in values::<SizeSpec>(100), mix in values::<Mix>(10), extent in values::<Extent>(20)
+    ) {
+        round_trips(&size)?;
+        round_trips(&mix)?;
+        round_trips(&extent)?;
     }
 
     #[test]
