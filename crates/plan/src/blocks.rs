@@ -141,11 +141,12 @@ impl Blocks {
     /// The first direction after which a target may hold something else; `fallocate` changes files
     /// by reads too.
     pub fn destroys(&self) -> Option<BlocksOp> {
-        let destroys = |op: &Direction| {
-            BlocksOp::from(*op).operation().destroys || self.engine == Engine::Fallocate
-        };
+        if !self.uses_targets() {
+            return None;
+        }
         let used = Direction::ALL.into_iter().filter(|op| self.mix.of(*op) > 0);
-        used.filter(|_| self.uses_targets()).find(destroys).map(BlocksOp::from)
+        let changes_all = self.engine == Engine::Fallocate;
+        used.map(BlocksOp::from).find(|op| changes_all || op.operation().destroys)
     }
 
     /// True where flushes are operations of the work, or end it.
@@ -179,10 +180,10 @@ impl Blocks {
     pub fn listed_end(&self) -> Option<Bytes> {
         let number = self.access.last_listed()?;
         let used = self.size.iter().filter(|(op, _)| self.mix.of(*op) > 0);
-        let end = |(op, size): (Direction, &SizeSpec)| {
+        let ends = used.map(|(op, size)| {
             number.saturating_mul(self.alignment(op).0).saturating_add(size.min().0)
-        };
-        used.map(end).max().map(Bytes)
+        });
+        ends.max().map(Bytes)
     }
 
     /// Alignment of parts of a range: the coarsest of any direction that occurs.

@@ -28,7 +28,7 @@ mod zones;
 
 use std::collections::HashMap;
 
-use crate::{Blocks, Job, OnFailure, Phase, Plan, PlanPath, Problem, Severity, Target, Work};
+use crate::{Blocks, Job, OnFailure, Phase, Plan, PlanPath, Problem, Severity, Target, Tree, Work};
 
 pub use limits::*;
 
@@ -59,6 +59,13 @@ struct Known<'p> {
     jobs: usize,
 }
 
+impl<'p> Known<'p> {
+    /// Shape of a target that is a tree.
+    fn tree(&self, target: &str) -> Option<&'p Tree> {
+        self.targets.get(target).and_then(|target| target.tree.as_ref())
+    }
+}
+
 fn check_phase(known: &Known<'_>, phase: &Phase, at: &PlanPath, out: &mut Found) {
     stop::check(&phase.stop, &at.key("stop"), out);
     whole::check_phase(phase, at, out);
@@ -67,7 +74,7 @@ fn check_phase(known: &Known<'_>, phase: &Phase, at: &PlanPath, out: &mut Found)
         let at = at.key("job").index(i);
         jobs::check_after(phase, i, &at.key("after"), out);
         jobs::check_flow(phase, i, &at, out);
-        window::check(known, (phase, i), &at, out);
+        window::check(known, phase, i, &at, out);
         let alone = phase.on_failure == OnFailure::EndJob && known.jobs > 1;
         check_job(known, job, alone, &at, out);
         let stop = job.stop.as_ref().unwrap_or(&phase.stop);
@@ -84,7 +91,7 @@ fn check_job(known: &Known<'_>, job: &Job, alone: bool, at: &PlanPath, out: &mut
     }
     let at = at.key("work").key(job.work.name());
     match &job.work {
-        Work::Blocks(blocks) => check_blocks(known, (job, alone), blocks, at, out),
+        Work::Blocks(blocks) => check_blocks(known, job, alone, blocks, at, out),
         Work::Entries(entries) => entries::check_job(entries, &at, out),
         Work::Program(program) => program::check(program, &at, out),
         Work::Burn(burn) => program::check_burn(burn, &at, out),
@@ -94,7 +101,8 @@ fn check_job(known: &Known<'_>, job: &Job, alone: bool, at: &PlanPath, out: &mut
 
 fn check_blocks(
     known: &Known<'_>,
-    (job, alone): (&Job, bool),
+    job: &Job,
+    alone: bool,
     blocks: &Blocks,
     at: PlanPath,
     out: &mut Found,

@@ -314,8 +314,6 @@ impl FromStr for Pattern {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        const HOW: &str = "write pairs of hexadecimal digits, and %o for the offset: deadbeef%o";
-        let wrong = |what: &str| UnitError::new(text, what, HOW);
         let (bytes, again) = match text.find(['@', '/']) {
             Some(at) => (&text[..at], Some((&text[at..=at], &text[at + 1..]))),
             None => (text, None),
@@ -329,24 +327,35 @@ impl FromStr for Pattern {
             if index > 0 {
                 pattern = pattern.then_offset();
             }
-            pattern = pattern.then(&hex(piece).ok_or_else(|| wrong("is no pattern"))?);
+            pattern = pattern.then(&hex(piece).ok_or_else(|| wrong(text, "is no pattern"))?);
         }
         if let Some(salt) = salt {
             let salt = salt.parse().ok().filter(|salt| *salt > 0);
-            let salt = salt.ok_or_else(|| wrong("has no number of at least 1 after the +"))?;
-            pattern = pattern.salted(salt);
+            let message = "has no number of at least 1 after the +";
+            pattern = pattern.salted(salt.ok_or_else(|| wrong(text, message))?);
         }
         if let Some((sign, bytes)) = again {
             let message = format!("has no number of bytes after the {sign}");
-            let bytes = bytes.parse().map_err(|_| wrong(&message))?;
+            let bytes = bytes.parse().map_err(|_| wrong(text, &message))?;
             pattern = if sign == "@" { pattern.anew_every(bytes) } else { pattern.at_each(bytes) };
         }
-        pattern.finish().ok_or_else(|| wrong("is empty or longer than 256 KiB"))
+        pattern.finish().ok_or_else(|| wrong(text, "is empty or longer than 256 KiB"))
     }
 }
 
+fn wrong(text: &str, what: &str) -> UnitError {
+    UnitError::new(
+        text,
+        what,
+        "write pairs of hexadecimal digits, and %o for the offset: deadbeef%o",
+    )
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).map(|digit| digit as u8)
+}
+
 fn hex(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
     let pairs = text.as_bytes().chunks(2);
     pairs.map(|pair| Some((digit(pair[0])? << 4) | digit(*pair.get(1)?)?)).collect()
 }

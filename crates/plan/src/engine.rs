@@ -540,25 +540,29 @@ mod tests {
 
     #[test]
     fn an_engine_has_its_own_options_and_no_others() {
-        let read = |text: &str| serde_json::from_str::<Engine>(text);
         let ring = Engine::IoUring(Uring { sqpoll: true, ..Uring::DEFAULT });
-        assert_eq!(read(r#"{"io_uring": {"sqpoll": true}}"#).expect("io_uring"), ring);
+        let read: Engine =
+            serde_json::from_str(r#"{"io_uring": {"sqpoll": true}}"#).expect("io_uring");
+        assert_eq!(read, ring);
         assert_eq!(
             serde_json::to_string(&ring).expect("a table"),
             r#"{"io_uring":{"sqpoll":true}}"#
         );
         for wrong in [r#"{"mmap": {"sqpoll": true}}"#, r#"{"psync": {}}"#, r#""posix""#, "{}", "3"]
         {
-            assert!(read(wrong).is_err(), "{wrong}");
+            assert!(serde_json::from_str::<Engine>(wrong).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn priorities_as_the_kernel_packs_them() {
-        let of = |class, level, hint| IoPriority { class, level, hint }.bits();
-        assert_eq!(of(PriorityClass::None, 0, 0), 0);
-        assert_eq!(of(PriorityClass::Realtime, 0, 0), 0x2000);
-        assert_eq!(of(PriorityClass::BestEffort, 7, 0), 0x4007);
-        assert_eq!(of(PriorityClass::Idle, 0, 2), 0x6010);
+        for (class, level, hint, bits) in [
+            (PriorityClass::None, 0, 0, 0),
+            (PriorityClass::Realtime, 0, 0, 0x2000),
+            (PriorityClass::BestEffort, 7, 0, 0x4007),
+            (PriorityClass::Idle, 0, 2, 0x6010),
+        ] {
+            assert_eq!(IoPriority { class, level, hint }.bits(), bits);
+        }
     }
 }

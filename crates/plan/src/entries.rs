@@ -393,16 +393,16 @@ impl Entries {
 
     /// True where the names must be there beforehand.
     pub fn needs_names(&self) -> bool {
-        // Those that enter a window make their own.
-        let makes = |step: &Step| matches!(step, Step::Create | Step::Mkdir | Step::Mknod);
-        !self.lists().flatten().any(makes)
+        // Items that enter a window make their own.
+        let mut steps = self.lists().flatten();
+        !steps.any(|step| matches!(step, Step::Create | Step::Mkdir | Step::Mknod))
     }
 
     /// True where the things are directories, not files.
     pub fn is_of_directories(&self) -> bool {
-        let of_directories = |step: Step| matches!(step, Step::Mkdir | Step::Rmdir | Step::List);
+        let mut steps = self.all_steps();
         matches!(self.over, Over::Directories | Over::TargetDirectories)
-            || self.all_steps().any(of_directories)
+            || steps.any(|step| matches!(step, Step::Mkdir | Step::Rmdir | Step::List))
     }
 
     /// True where directories are removed: children go before their parents.
@@ -424,9 +424,10 @@ impl Entries {
     pub fn operations_per_item(&self, bytes: u64) -> Option<u64> {
         let moves = self.size.map_or(1, |size| bytes.div_ceil(size.0.max(1)));
         let moves = if bytes == 0 { 0 } else { moves };
-        let of_step = |step: &Step| if step.moves_bytes() { moves } else { 1 };
         let enter = self.window.iter().flat_map(|window| &window.enter);
-        self.mix.is_empty().then(|| self.steps.iter().chain(enter).map(of_step).sum())
+        let steps = self.steps.iter().chain(enter);
+        let operations = steps.map(|step| if step.moves_bytes() { moves } else { 1 }).sum();
+        self.mix.is_empty().then_some(operations)
     }
 }
 

@@ -124,14 +124,20 @@ mod tests {
         assert_eq!((directory, file.to_string()), ("/d/e/".into(), "f{number}/{number}".into()));
     }
 
+    fn number(text: &str, file: &str) -> Option<u64> {
+        name(text).number(file)
+    }
+
     #[test]
     fn numbers_of_names() {
-        let of = |text: &str, file: &str| name(text).number(file);
-        assert_eq!(of("a.{number}", "a.10"), Some(10));
-        assert_eq!(of("a.{number}", "a.010"), None);
-        assert_eq!(of("{number:04}1", "00121"), Some(12));
-        assert_eq!(of("{number}{number}", "1212"), Some(12));
-        assert_eq!([of("a.{number}", "b.1"), of("a.{number}", "a."), of("a", "a")], [None; 3]);
+        assert_eq!(number("a.{number}", "a.10"), Some(10));
+        assert_eq!(number("a.{number}", "a.010"), None);
+        assert_eq!(number("{number:04}1", "00121"), Some(12));
+        assert_eq!(number("{number}{number}", "1212"), Some(12));
+        assert_eq!(
+            [number("a.{number}", "b.1"), number("a.{number}", "a."), number("a", "a")],
+            [None; 3]
+        );
     }
 
     #[test]

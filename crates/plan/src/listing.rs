@@ -103,15 +103,9 @@ impl List {
     /// The file or a directory cannot be read, or a line is no name below the root.
     pub fn of(root: &Path, listing: &Listing) -> Result<List, ListError> {
         let Some(path) = &listing.file else { return List::scan(root) };
-        let named = |error: ListError| ListError {
-            message: match error.line {
-                Some(line) => format!("{}:{line}: {}", path.text(), error.message),
-                None => format!("{}: {}", path.text(), error.message),
-            },
-            ..error
-        };
-        let file = File::open(path).map_err(|error| named(ListError::of_io("read", &error)))?;
-        let mut list = List::read(BufReader::new(file)).map_err(named)?;
+        let file =
+            File::open(path).map_err(|error| ListError::of_io("read", &error).in_file(path))?;
+        let mut list = List::read(BufReader::new(file)).map_err(|error| error.in_file(path))?;
         let unit = listing.round_up.0.max(1);
         let mut all: u64 = 0;
         for size in &mut list.sizes {
@@ -119,7 +113,7 @@ impl List {
             let sum = rounded.and_then(|rounded| all.checked_add(rounded));
             let (Some(rounded), Some(sum)) = (rounded, sum) else {
                 let message = "the files have more bytes than 64 bits count";
-                return Err(named(ListError::new(message, "list fewer or smaller files")));
+                return Err(ListError::new(message, "list fewer or smaller files").in_file(path));
             };
             (*size, all) = (rounded, sum);
         }
@@ -190,6 +184,14 @@ impl ListError {
         ListError { line: None, message: message.into(), remedy }
     }
 
+    fn in_file(self, path: &Path) -> ListError {
+        let message = match self.line {
+            Some(line) => format!("{}:{line}: {}", path.text(), self.message),
+            None => format!("{}: {}", path.text(), self.message),
+        };
+        ListError { message, ..self }
+    }
+
     fn of_io(what: &str, error: &std::io::Error) -> ListError {
         let remedy = "name what is there and may be read";
         ListError::new(format!("it could not be {what}: {error}"), remedy)
@@ -206,9 +208,12 @@ impl std::error::Error for ListError {}
 
 /// Order in which a directory comes right before all that is below it.
 fn tree_order(one: &[u8], other: &[u8]) -> Ordering {
-    // Names hold no zero byte.
-    let key = |byte: &u8| if *byte == b'/' { 0 } else { *byte };
-    one.iter().map(key).cmp(other.iter().map(key))
+    one.iter().map(tree_key).cmp(other.iter().map(tree_key))
+}
+
+/// Sorts slashes first: names hold no zero byte.
+fn tree_key(byte: &u8) -> u8 {
+    if *byte == b'/' { 0 } else { *byte }
 }
 
 /// True where a path is `directory` or lies below it.

@@ -20,8 +20,8 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 /// Case and the choice between `-`, `_` and space do not count as typing errors.
 fn normal(word: &str) -> Vec<char> {
-    let plain = |c: char| if c == '-' || c == ' ' { '_' } else { c.to_ascii_lowercase() };
-    word.chars().take(WORD_CHARS_MAX + 1).map(plain).collect()
+    let letters = word.chars().take(WORD_CHARS_MAX + 1);
+    letters.map(|c| if c == '-' || c == ' ' { '_' } else { c.to_ascii_lowercase() }).collect()
 }
 
 /// Number of edits between two words (optimal string alignment), absent for overlong words.

@@ -57,9 +57,9 @@ impl Pace {
 
     /// Operations per second of the whole job; on average, where the rate changes.
     pub fn mean_ops(&self) -> Option<f64> {
-        let time = |step: &RateStep| step.time.0 as f64;
-        let times: f64 = self.steps.iter().map(time).sum();
-        let done: f64 = self.steps.iter().map(|step| step.ops.0 as f64 * time(step)).sum();
+        let times: f64 = self.steps.iter().map(|step| step.time.0 as f64).sum();
+        let done = self.steps.iter().map(|step| step.ops.0 as f64 * step.time.0 as f64);
+        let done: f64 = done.sum();
         let mean = (times > 0.0).then(|| done / times);
         self.ops.map(|rate| rate.0 as f64).or(mean)
     }
@@ -141,10 +141,9 @@ impl Think {
     /// The same rest in time alone, where its cycles take so long.
     #[must_use]
     pub fn with_cycles_as(self, time: Nanos) -> Think {
-        let longer = |part: Nanos| Nanos(part.0.saturating_add(time.0));
         Think {
-            time: longer(self.time),
-            spin_first: longer(self.spin_first),
+            time: Nanos(self.time.0.saturating_add(time.0)),
+            spin_first: Nanos(self.spin_first.0.saturating_add(time.0)),
             spin_cycles: 0,
             ..self
         }

@@ -45,22 +45,22 @@ pub fn byte_of(c: char) -> Option<u8> {
     u8::try_from(u32::from(c).wrapping_sub(BASE)).ok().filter(|byte| !byte.is_ascii())
 }
 
+/// The character that stands for a byte.
+fn char_of(byte: u8) -> Option<char> {
+    char::from_u32(BASE + u32::from(byte))
+}
+
 /// Bytes as text.
 pub fn text_of(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
-    let put_byte = |text: &mut String, byte: &u8| {
-        text.extend(char::from_u32(BASE + u32::from(*byte)));
-    };
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
             match byte_of(c) {
                 None => text.push(c),
-                Some(_) => {
-                    c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| put_byte(&mut text, &byte));
-                }
+                Some(_) => text.extend(c.encode_utf8(&mut [0; 4]).bytes().filter_map(char_of)),
             }
         }
-        chunk.invalid().iter().for_each(|byte| put_byte(&mut text, byte));
+        text.extend(chunk.invalid().iter().copied().filter_map(char_of));
     }
     text
 }

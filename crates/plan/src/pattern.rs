@@ -86,7 +86,6 @@ pub(crate) struct Pattern(pub Vec<Part>);
 impl Pattern {
     /// Reads text in which `{{` and `}}` are braces; only these fields may stand in it.
     pub fn parse(text: &str, fields: &[Field], how: &str) -> Result<Pattern, UnitError> {
-        let wrong = |wrong: &str| UnitError::new(text, wrong, how);
         let (mut parts, mut plain, mut rest) = (Vec::new(), String::new(), text);
         while let Some(at) = rest.find(['{', '}']) {
             plain.push_str(&rest[..at]);
@@ -98,12 +97,15 @@ impl Pattern {
                 continue;
             }
             let field = rest.split_once('}').filter(|_| brace == "{");
-            let (field, behind) =
-                field.ok_or_else(|| wrong("has a brace without its other half"))?;
+            let Some((field, behind)) = field else {
+                return Err(UnitError::new(text, "has a brace without its other half", how));
+            };
             let part =
                 fields.iter().find_map(|known| Some(Part::Field(*known, width(field, *known)?)));
-            let part =
-                part.ok_or_else(|| wrong(&format!("has the unknown field `{{{field}}}`")))?;
+            let Some(part) = part else {
+                let wrong = format!("has the unknown field `{{{field}}}`");
+                return Err(UnitError::new(text, &wrong, how));
+            };
             if !plain.is_empty() {
                 parts.push(Part::text(&plain));
                 plain.clear();

@@ -92,8 +92,10 @@ impl PlanPath {
     /// The steps from the plan to this place.
     pub fn steps(&self) -> impl Iterator<Item = PathStep<'_>> {
         let parts = self.0.split(['.', '[']).filter(|_| !self.0.is_empty());
-        let index = |part: &str| part.strip_suffix(']').and_then(|index| index.parse().ok());
-        parts.map(move |part| index(part).map_or(PathStep::Key(part), PathStep::Index))
+        parts.map(|part| {
+            let index = part.strip_suffix(']').and_then(|index| index.parse().ok());
+            index.map_or(PathStep::Key(part), PathStep::Index)
+        })
     }
 
     /// The path as text.

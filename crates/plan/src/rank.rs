@@ -201,24 +201,33 @@ mod tests {
 
     #[test]
     fn own_files_are_shared_only_where_there_are_too_few() {
-        let own = |rank| Seat::of(Sharing::Own, rank, 5, 2);
-        assert_eq!(own(0), Seat { file: Some(0), seat: 0, seats: 3 });
-        assert_eq!(own(3), Seat { file: Some(1), seat: 1, seats: 2 });
-        assert_eq!(own(4), Seat { file: Some(0), seat: 2, seats: 3 });
+        for (rank, file, seat, seats) in [(0, 0, 0, 3), (3, 1, 1, 2), (4, 0, 2, 3)] {
+            let wanted = Seat { file: Some(file), seat, seats };
+            assert_eq!(Seat::of(Sharing::Own, rank, 5, 2), wanted);
+        }
         assert_eq!(seats_max(Sharing::Own, 5, 8), 1);
         assert_eq!(seats_max(Sharing::Shared, 5, 8), 5);
     }
 
+    /// Ranks of one of three hosts with four workers each.
+    fn host(host: u32) -> Ranks {
+        HostIndex { host, hosts: 3 }.ranks(4)
+    }
+
+    fn shifted(shift: i64) -> DataOf {
+        DataOf { shift, ..DataOf::OWN }
+    }
+
     #[test]
     fn hosts_continue_each_others_ranks() {
-        let host = |host| HostIndex { host, hosts: 3 }.ranks(4);
         let ranks: Vec<_> =
             (0..3).flat_map(|at| (0..4).map(move |worker| host(at).rank(worker))).collect();
         assert_eq!(ranks, (0..12).collect::<Vec<_>>());
         assert!((0..3).all(|at| host(at).ranks == 12 && host(at).host.host == at));
-        let shifted = |shift| DataOf { shift, ..DataOf::OWN };
-        let own = |at, worker| host(at).seat(Sharing::Own, shifted(4), 12, worker).file;
-        assert_eq!((own(0, 1), own(2, 1)), (Some(5), Some(1)), "the data of the next host");
+        for (at, file) in [(0, 5), (2, 1)] {
+            let seat = host(at).seat(Sharing::Own, shifted(4), 12, 1);
+            assert_eq!(seat.file, Some(file), "the data of the next host");
+        }
         let alone = HostIndex::ALONE.ranks(12);
         for worker in 0..12 {
             for (sharing, files) in [(Sharing::Own, 5), (Sharing::Shared, 3)] {

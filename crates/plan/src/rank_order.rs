@@ -94,9 +94,12 @@ mod tests {
         DataOf { shift: 0, order: RankOrder::Random { seed, distance, repeats } }
     }
 
+    fn ranks(order: DataOf) -> Vec<u64> {
+        (0..8).map(|rank| order.rank(rank, 8)).collect()
+    }
+
     #[test]
     fn a_random_order_is_fixed_for_ever() {
-        let ranks = |order: DataOf| (0..8).map(|rank| order.rank(rank, 8)).collect::<Vec<_>>();
         assert_eq!(ranks(random(1, 0, false)), [0, 6, 5, 2, 3, 1, 7, 4]);
         assert_eq!(ranks(random(1, 2, true)), [5, 5, 1, 5, 3, 3, 0, 4]);
         assert_eq!(random(9, 0, false).rank(0, 0), 0);

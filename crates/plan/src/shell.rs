@@ -7,8 +7,8 @@ use crate::visible::is_hidden;
 /// signs that no shell gives a meaning. Characters that would control a terminal, and bytes that
 /// are no text, stand as bytes in `$'\x1b'`.
 pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "/._-+=:@%,^".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
+    let mut special = word.chars().filter(|c| !c.is_alphanumeric());
+    if !word.is_empty() && special.all(|c| "/._-+=:@%,^".contains(c)) {
         return word.to_owned();
     }
     if !word.chars().any(is_hidden) {

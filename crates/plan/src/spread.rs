@@ -37,17 +37,21 @@ mod tests {
     use super::*;
     use crate::Phase;
 
+    /// A plan of one phase, whose jobs have so many workers each.
+    fn plan(workers: &[u32]) -> Plan {
+        let jobs = workers.iter().map(|workers| Job { workers: *workers, ..Job::default() });
+        let phase = Phase { jobs: jobs.collect(), ..Phase::default() };
+        Plan { phases: vec![phase], ..Plan::default() }
+    }
+
     #[test]
     fn workers_are_dealt_in_equal_parts_and_one_stays_one() {
-        let of = |workers| Job { workers, ..Job::default() };
-        let phase = |jobs| Phase { jobs, ..Phase::default() };
-        let plan = Plan { phases: vec![phase(vec![of(8), of(1)])], ..Plan::default() };
+        assert!(plan(&[6]).spread(4).is_err());
+        let plan = plan(&[8, 1]);
         let spread = plan.spread(4).expect("8 are dealt to 4");
         let [many, one] = &spread.phases[0].jobs[..] else { panic!("two jobs") };
         assert_eq!((many.workers, many.only_on, spread.ranks(many)), (2, None, 8));
         assert_eq!((one.workers, one.only_on, spread.ranks(one)), (1, Some(0), 1));
-        let wrong = Plan { phases: vec![phase(vec![of(6)])], ..Plan::default() };
-        assert!(wrong.spread(4).is_err());
         assert_eq!(plan.spread(1).as_ref(), Ok(&plan));
     }
 }

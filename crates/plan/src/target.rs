@@ -67,14 +67,15 @@ impl Target {
 
     /// True where all files of a set lie in one directory.
     pub fn is_flat(&self) -> bool {
-        let is_deep = |member: &Member| member.name.contains('/');
-        !self.members.iter().any(is_deep) && self.file_name.as_ref().is_none_or(FileName::is_flat)
+        self.members.iter().all(|member| !member.name.contains('/'))
+            && self.file_name.as_ref().is_none_or(FileName::is_flat)
     }
 
     /// Name of the numbered files.
     pub fn file_name(&self) -> FileName {
-        let of_target = || FileName::joined([format!("candor.{}.", self.name), String::new()]);
-        self.file_name.clone().unwrap_or_else(of_target)
+        self.file_name
+            .clone()
+            .unwrap_or_else(|| FileName::joined([format!("candor.{}.", self.name), String::new()]))
     }
 
     /// One file of a set, counted from 0, with the size that the plan gives it.

@@ -121,10 +121,9 @@ impl Trace {
     /// A sentence with name and line.
     pub fn read(name: &str, text: &str) -> Result<Trace, String> {
         let lines = text.lines().enumerate().filter(|(_, line)| !is_blank(line));
-        let step = |(index, line): (usize, &str)| {
-            step(line).map_err(|why| format!("{name}:{}: {why}", index + 1))
-        };
-        let steps: Vec<Step> = lines.map(step).collect::<Result<_, _>>()?;
+        let steps = lines
+            .map(|(index, line)| step(line).map_err(|why| format!("{name}:{}: {why}", index + 1)));
+        let steps: Vec<Step> = steps.collect::<Result<_, _>>()?;
         if steps.is_empty() {
             Err(format!("the trace `{name}` has no operation"))
         } else {
@@ -185,13 +184,18 @@ mod tests {
     fn lines_become_steps() {
         let trace = Trace::read("t", "read 0 4k\n# rest\n\nwrite 8k 4k 1 2ms\nfsync 0 0 1 1ms\n");
         let trace = trace.expect("a trace");
-        let step =
-            |at_ns, offset, length, file, action| Step { at_ns, offset, length, file, action };
         let expected = [
-            step(0, 0, 4096, 0, Action::Move(Direction::Read)),
-            step(2_000_000, 8192, 4096, 1, Action::Move(Direction::Write)),
-            step(2_000_000, 0, 0, 1, Action::Fsync),
-        ];
+            (0, 0, 4096, 0, Action::Move(Direction::Read)),
+            (2_000_000, 8192, 4096, 1, Action::Move(Direction::Write)),
+            (2_000_000, 0, 0, 1, Action::Fsync),
+        ]
+        .map(|(at_ns, offset, length, file, action)| Step {
+            at_ns,
+            offset,
+            length,
+            file,
+            action,
+        });
         assert_eq!(trace.steps(), expected);
         assert!(trace.is_timed());
         assert_eq!((trace.length_max(), trace.longest_gap_ns()), (4096, 2_000_000));

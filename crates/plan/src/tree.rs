@@ -149,6 +149,11 @@ impl FromStr for EntryName {
 
 text_serde!(EntryName, "a name such as \"r{rank}-f{number}\"", |_| None);
 
+/// The given name, or the default, which a test reads.
+fn or_default(given: &Option<EntryName>, default: &str) -> EntryName {
+    given.clone().unwrap_or_else(|| default.parse().unwrap_or_default())
+}
+
 impl Tree {
     /// Number of directories of one tree, the root included, at most what 64 bits hold.
     pub fn directories(&self) -> u64 {
@@ -192,23 +197,20 @@ impl Tree {
 
     /// Trees and their entries, for so many ranks; at most what 64 bits hold.
     pub fn totals(&self, ranks: u64) -> Totals {
-        let owners = |own: bool| if own { ranks } else { 1 };
+        let trees = if self.has_own_root() { ranks } else { 1 };
+        let below_owners = if self.per_rank { ranks } else { 1 };
+        let item_owners = if self.has_own_items() { ranks } else { 1 };
         let items = self.item_directories().saturating_mul(self.items);
-        let trees = owners(self.has_own_root());
-        let below = (self.directories() - 1).saturating_mul(owners(self.per_rank));
+        let below = (self.directories() - 1).saturating_mul(below_owners);
         Totals {
             trees,
             directories: below.saturating_add(trees),
-            items: items.saturating_mul(owners(self.has_own_items())),
+            items: items.saturating_mul(item_owners),
         }
     }
 
     /// Names of its entries.
     pub fn names(&self) -> TreeNames {
-        let name = |given: &Option<EntryName>, default: &str| {
-            // A test reads the defaults.
-            given.clone().unwrap_or_else(|| default.parse().unwrap_or_default())
-        };
         let has_root = self.has_own_root() || self.root_name.is_some();
         TreeNames {
             width: u64::from(self.width.max(1)),
@@ -216,12 +218,12 @@ impl Tree {
             across: self.items_across,
             first_rank: self.first_rank,
             first_number: self.first_number,
-            root: has_root.then(|| name(&self.root_name, "rank.{rank}")),
-            directory: name(
+            root: has_root.then(|| or_default(&self.root_name, "rank.{rank}")),
+            directory: or_default(
                 &self.directory_name,
                 if self.shared_root { "d{rank}.{child}" } else { "d{child}" },
             ),
-            item: name(
+            item: or_default(
                 &self.item_name,
                 if self.items_per_rank { "f{rank}.{number}" } else { "f{number}" },
             ),
@@ -337,9 +339,9 @@ impl TreePart<'_> {
         if self.tree.has_own_items() {
             (0, all)
         } else {
-            let before = |rank: u64| u128::from(all) * u128::from(rank) / u128::from(self.ranks);
             // No part of all is more than all, which has 64 bits.
-            let [start, end] = [self.rank, self.rank + 1].map(|rank| before(rank) as u64);
+            let [start, end] = [self.rank, self.rank + 1]
+                .map(|rank| (u128::from(all) * u128::from(rank) / u128::from(self.ranks)) as u64);
             (start, end - start)
         }
     }
@@ -507,18 +509,20 @@ mod tests {
         String::from_utf8(path).expect("names are text")
     }
 
+    fn name(text: &str) -> Option<EntryName> {
+        Some(text.parse().expect("a name"))
+    }
+
     #[test]
     fn one_directory_for_all_is_divided() {
         let tree = Tree { items: 10, ..Tree::default() };
         let names = tree.names();
-        let of = |rank| tree.part(rank, 3);
-        assert_eq!([0, 1, 2].map(|rank| of(rank).items()), [3, 3, 4]);
-        assert_eq!(item(&names, &of(1).item(0)), "/f3");
-        assert_eq!(
-            (of(0).directories(), directory(&names, &of(0).root().unwrap())),
-            (0, "".into())
-        );
-        assert_eq!(of(1).root(), None);
+        let [first, second, third] = [0, 1, 2].map(|rank| tree.part(rank, 3));
+        assert_eq!([first.items(), second.items(), third.items()], [3, 3, 4]);
+        assert_eq!(item(&names, &second.item(0)), "/f3");
+        assert_eq!(first.directories(), 0);
+        assert_eq!(directory(&names, &first.root().unwrap()), "");
+        assert_eq!(second.root(), None);
     }
 
     #[test]
@@ -547,7 +551,6 @@ mod tests {
 
     #[test]
     fn a_tree_per_rank_with_names_of_its_own() {
-        let name = |text: &str| Some(text.parse().expect("a name"));
         let tree = Tree {
             depth: 1,
             width: 10,
@@ -568,7 +571,6 @@ mod tests {
 
     #[test]
     fn ranks_of_several_runs_have_names_of_their_own() {
-        let name = |text: &str| Some(text.parse().expect("a name"));
         let tree = Tree {
             depth: 1,
             per_rank: true,
@@ -582,7 +584,6 @@ mod tests {
 
     #[test]
     fn names_may_tell_levels_and_count_from_one() {
-        let name = |text: &str| Some(text.parse().expect("a name"));
         let tree = Tree {
             depth: 2,
             width: 2,
@@ -607,7 +608,6 @@ mod tests {
 
     #[test]
     fn ranks_have_directories_of_their_own_in_one_root() {
-        let name = |text: &str| Some(text.parse().expect("a name"));
         let tree = Tree {
             depth: 1,
             width: 2,

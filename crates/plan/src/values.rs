@@ -293,15 +293,11 @@ impl<'t> VariantAccess<'t> for Settings<'t, '_> {
     type Error = Box<Misfit>;
 
     fn unit_variant(self) -> Result<(), Box<Misfit>> {
-        let has_settings = |value: &Value| match value {
-            Value::Null => false,
-            Value::Object(entries) => !entries.is_empty(),
-            _ => true,
-        };
-        if self.value.is_none_or(|value| !has_settings(value)) {
-            return Ok(());
+        match self.value {
+            None | Some(Value::Null) => Ok(()),
+            Some(Value::Object(entries)) if entries.is_empty() => Ok(()),
+            Some(_) => self.read(|reader| Err(reader.misfit(Mistake::NoSuchSettings))),
         }
-        self.read(|reader| Err(reader.misfit(Mistake::NoSuchSettings)))
     }
 
     fn newtype_variant_seed<S: DeserializeSeed<'t>>(

@@ -21,18 +21,27 @@ pub fn visible(name: &str) -> Cow<'_, str> {
 
 /// Text of several lines: as [`visible`], but line feeds and tabs stay.
 pub fn visible_lines(text: &str) -> Cow<'_, str> {
-    escaped(text, |c| is_hidden(c) && c != '\n' && c != '\t')
+    escaped(text, is_hidden_in_lines)
 }
 
 /// A document of JSON: as [`visible_lines`], in JSON's own spelling, which changes no string.
 pub fn visible_json(document: &str) -> Cow<'_, str> {
-    let is_escaped = |c| is_hidden(c) && c != '\n' && c != '\t';
-    if !document.chars().any(is_escaped) {
+    if !document.chars().any(is_hidden_in_lines) {
         return Cow::Borrowed(document);
     }
-    let spelled =
-        |c| if is_escaped(c) { format!("\\u{:04x}", u32::from(c)) } else { String::from(c) };
-    Cow::Owned(document.chars().map(spelled).collect())
+    let mut shown = String::with_capacity(document.len() + 16);
+    for c in document.chars() {
+        if is_hidden_in_lines(c) {
+            shown += &format!("\\u{:04x}", u32::from(c));
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+fn is_hidden_in_lines(c: char) -> bool {
+    is_hidden(c) && c != '\n' && c != '\t'
 }
 
 /// Text with candor's own codes in it: as [`visible_lines`], but colours stay, and codes that write
@@ -60,16 +69,20 @@ pub fn visible_with_codes(text: &str) -> Cow<'_, str> {
 fn own_code(text: &str) -> Option<usize> {
     let code = text.strip_prefix("\x1b[")?;
     let end = code.find(|c: char| !c.is_ascii_digit() && c != ';')?;
-    let is_tone = |number: &str| match number.parse::<u32>() {
-        Ok(number) => matches!(number, 0..=2 | 30..=37 | 39 | 90..=97),
-        Err(_) => number.is_empty(),
-    };
     let is_own = match code.as_bytes()[end] {
         b'm' => code[..end].split(';').all(is_tone),
         b'K' => end == 0,
         _ => false,
     };
     is_own.then_some("\x1b[".len() + end + 1)
+}
+
+/// True for the number of a colour or of a weight, and for an absent number.
+fn is_tone(number: &str) -> bool {
+    match number.parse::<u32>() {
+        Ok(number) => matches!(number, 0..=2 | 30..=37 | 39 | 90..=97),
+        Err(_) => number.is_empty(),
+    }
 }
 
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {

@@ -172,10 +172,12 @@ mod tests {
 
     #[test]
     fn every_operation_that_destroys_needs_consent() {
-        let mix = |mix| Work::from(Blocks { mix, ..Blocks::default() }).destroys();
-        assert_eq!(mix(Mix::READ), None);
-        assert_eq!(mix(Mix::WRITE).map(|row| row.name), Some("write"));
-        assert_eq!(mix(Mix::TRIM).map(|row| row.name), Some("trim"));
+        for (mix, name) in
+            [(Mix::READ, None), (Mix::WRITE, Some("write")), (Mix::TRIM, Some("trim"))]
+        {
+            let work = Work::from(Blocks { mix, ..Blocks::default() });
+            assert_eq!(work.destroys().map(|row| row.name), name);
+        }
         let destroying = [
             Step::Rmdir,
             Step::Write,

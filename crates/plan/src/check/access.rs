@@ -60,8 +60,7 @@ fn order(view: &View<'_>, out: &mut Found) {
             }
         }
         Access::HotBand { hit_percent, start_percent, length_percent } => {
-            let band = [*hit_percent, *start_percent, *length_percent];
-            hot_band(band, &at.key("hot_band"), out);
+            hot_band(*hit_percent, *start_percent, *length_percent, &at.key("hot_band"), out);
         }
         Access::Precondition { regions, spare_percent, .. } => {
             precondition(view, *regions, *spare_percent, &at.key("precondition"), out);
@@ -306,7 +305,7 @@ fn adds_up(sum: f64, what: &str, at: &PlanPath, out: &mut Found) {
     }
 }
 
-fn hot_band([hit, start, length]: [f64; 3], at: &PlanPath, out: &mut Found) {
+fn hot_band(hit: f64, start: f64, length: f64, at: &PlanPath, out: &mut Found) {
     out.percent("hot-band", at.key("hit_percent"), hit, 0.0);
     out.percent("hot-band", at.key("start_percent"), start, 0.0);
     out.percent("hot-band", at.key("length_percent"), length, 0.0);

@@ -190,16 +190,19 @@ fn priorities(view: &View<'_>, out: &mut Found) {
         }
         io_priority(priority, &at.key("priority"), out);
     }
+    let shares = &view.blocks.priorities;
     for op in [Direction::Read, Direction::Write] {
-        let of = |size| move |share: &&PriorityShare| (share.op, share.size) == (op, size);
-        let sum = |size| -> u32 {
-            view.blocks.priorities.iter().filter(of(size)).map(|s| u32::from(s.percent)).sum()
-        };
-        if view.blocks.priorities.iter().any(|share| share.op == op && sum(share.size) > 100) {
+        if shares.iter().any(|share| share.op == op && percent_of(shares, op, share.size) > 100) {
             let message = format!("shares of {}s of one size add up to more than 100 %", op.name());
             out.error("priorities", at.clone(), message, "lower them");
         }
     }
+}
+
+/// Sum of the shares of one direction and size.
+fn percent_of(shares: &[PriorityShare], op: Direction, size: Option<Bytes>) -> u32 {
+    let of_size = shares.iter().filter(|share| (share.op, share.size) == (op, size));
+    of_size.map(|share| u32::from(share.percent)).sum()
 }
 
 /// Level and hint are those that the kernel knows.

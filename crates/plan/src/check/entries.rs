@@ -259,8 +259,9 @@ fn may_queue(entries: &Entries) -> bool {
 
 /// Engines and words about bytes within files fit together.
 fn check_engine(entries: &Entries, at: &PlanPath, out: &mut Found) {
-    let is = |engine| entries.engine == Some(engine);
-    if is(EntriesEngine::Mmap) && entries.direct {
+    let is_mmap = entries.engine == Some(EntriesEngine::Mmap);
+    let is_libaio = entries.engine == Some(EntriesEngine::Libaio);
+    if is_mmap && entries.direct {
         let message = "mmap works on the page cache and cannot be direct";
         out.error("mmap-direct", at.key("direct"), message, "remove direct, or use another engine");
     }
@@ -269,7 +270,7 @@ fn check_engine(entries: &Entries, at: &PlanPath, out: &mut Found) {
         let message = format!("{} reads and writes files, and no step does", engine.name());
         out.error("engine-unused", at.key("engine"), message, "remove engine");
     }
-    if is(EntriesEngine::Libaio) && !entries.direct && entries.moves_bytes() {
+    if is_libaio && !entries.direct && entries.moves_bytes() {
         let message = "libaio without direct I/O works synchronously: submitting waits for the I/O";
         out.warning("libaio-buffered", at.key("direct"), message, "set direct = true");
     }
@@ -283,7 +284,7 @@ fn check_engine(entries: &Entries, at: &PlanPath, out: &mut Found) {
         let message = format!("io_uring, which may be chosen, has no operation for {key}");
         out.error("entries-by-call", at.key(key), message, remedy);
     }
-    if is(EntriesEngine::Libaio) && entries.lock != Lock::None {
+    if is_libaio && entries.lock != Lock::None {
         let message = "libaio has more in flight than it waits for";
         out.error("lock", at.key("lock"), message, "use calls or mmap, or remove lock");
     }
@@ -291,7 +292,7 @@ fn check_engine(entries: &Entries, at: &PlanPath, out: &mut Found) {
         let message = "locks of candor's own are for large files, which workers share";
         out.error("lock", at.key("lock"), message, "use posix_range or posix_file");
     }
-    if entries.map_advice.is_some() && !is(EntriesEngine::Mmap) {
+    if entries.map_advice.is_some() && !is_mmap {
         let message = "no engine but mmap maps files";
         out.error("map-advice", at.key("map_advice"), message, "use advice, or mmap");
     }
@@ -404,14 +405,15 @@ fn check_bytes(entries: &Entries, at: &PlanPath, out: &mut Found) {
         let message = "reads may find blocks that were not written";
         out.error("verify-unwritten", place.clone(), message, "verify in a separate phase");
     }
-    let odd = |bytes: &Bytes| !bytes.0.is_multiple_of(verify.interval.0.max(1));
+    let interval = verify.interval.0.max(1);
     let checks_parts = verify.format.checks_parts(entries.content.pattern.as_ref());
-    if let Some(align) = entries.align.filter(|align| odd(align) && !checks_parts) {
+    let odd_align = entries.align.filter(|align| !align.0.is_multiple_of(interval));
+    if let Some(align) = odd_align.filter(|_| !checks_parts) {
         let message =
             format!("the interval of {} does not divide the alignment {align}", verify.interval);
         out.error("verify-interval", place.key("interval"), message, "use a smaller interval");
     }
-    if let Some(size) = entries.size.filter(odd) {
+    if let Some(size) = entries.size.filter(|size| !size.0.is_multiple_of(interval)) {
         let message = format!("size {size} is no multiple of the {} verified", verify.interval);
         out.error("verify-interval", at.key("size"), message, "use whole verified blocks");
     }
@@ -586,8 +588,8 @@ fn check_align(entries: &Entries, at: &PlanPath, out: &mut Found) {
 
 /// Steps that the pace counts occur.
 fn check_paced(entries: &Entries, at: &PlanPath, out: &mut Found) {
-    let occurs = |step: Step| entries.has(step) || step == Step::Read && entries.reads();
-    if let Some(step) = entries.paced_steps.iter().find(|step| !occurs(**step)) {
+    let mut unused = entries.paced_steps.iter().filter(|step| !entries.has(**step));
+    if let Some(step) = unused.find(|step| **step != Step::Read || !entries.reads()) {
         let message = format!("the pace counts {}, but no list of steps has it", step.name());
         out.error("paced-steps", at.key("paced_steps"), message, "name steps that occur");
     }

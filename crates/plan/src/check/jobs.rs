@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::whole::time_limit;
 use super::{CPU_MAX, FILES_MAX, Found, Known, PARTS_MAX, WORKERS_MAX};
 use super::{listing, threads};
-use crate::blocks::Share;
+use crate::blocks::{Flow, Share};
 use crate::{
     Job, Phase, Plan, PlanPath, RankOrder, Sharing, Target, TargetKind, Work, nearest, rank,
 };
@@ -17,8 +17,8 @@ pub(super) fn check(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found
     placement(job, &at.key("placement"), out);
     threads::check(&job.threads, &at.key("threads"), out);
     let ranks = known.plan.ranks(job);
-    rank_shift((job, ranks), at.key("rank_shift"), out);
-    rank_order((job, ranks), &at.key("rank_order"), out);
+    rank_shift(job, ranks, at.key("rank_shift"), out);
+    rank_order(job, ranks, &at.key("rank_order"), out);
     part(known.plan, job, at.key("part"), out);
     wants_cache(job, at.key("wants_cache"), out);
     hooks(job, &at.key("hooks"), out);
@@ -38,21 +38,24 @@ pub(super) fn check_after(phase: &Phase, index: usize, at: &PlanPath, out: &mut 
 
 /// Jobs of one flow share the same thing.
 pub(super) fn check_flow(phase: &Phase, index: usize, at: &PlanPath, out: &mut Found) {
-    let flow = |job: &Job| match &job.work {
-        Work::Blocks(blocks) => blocks.pace.flow,
-        Work::Entries(entries) => entries.pace.flow,
-        _ => None,
-    };
     let job = &phase.jobs[index];
-    let Some(own) = flow(job) else { return };
-    let mut earlier = phase.jobs[..index].iter().filter(|job| flow(job).is_some());
-    let other =
-        earlier.find(|job| flow(job).is_some_and(|f| f.id == own.id && f.bytes != own.bytes));
+    let Some(own) = flow_of(job) else { return };
+    let mut earlier = phase.jobs[..index].iter();
+    let other = earlier
+        .find(|job| flow_of(job).is_some_and(|flow| flow.id == own.id && flow.bytes != own.bytes));
     if let Some(other) = other {
         let kind = if job.blocks().is_some() { "blocks" } else { "entries" };
         let at = at.key("work").key(kind).key("pace").key("flow").key("bytes");
         let message = format!("{} shares another amount in flow {}", other.name, own.id);
         out.error("flow", at, message, "let both share bytes, or both operations");
+    }
+}
+
+fn flow_of(job: &Job) -> Option<Flow> {
+    match &job.work {
+        Work::Blocks(blocks) => blocks.pace.flow,
+        Work::Entries(entries) => entries.pace.flow,
+        _ => None,
     }
 }
 
@@ -86,18 +89,17 @@ fn hooks(job: &Job, at: &PlanPath, out: &mut Found) {
 /// The log is a file of its own, of a job whose operations are its own.
 fn operations_log(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
     let Some(log) = &job.operations_log else { return };
-    let mut error = |message: String, remedy: &str| {
-        out.error("operations-log", at.key("file"), message, remedy);
-    };
+    let place = at.key("file");
     if log.file.as_os_str().is_empty() {
-        error("the log of operations has no file".into(), "name a file");
+        let message = "the log of operations has no file";
+        out.error("operations-log", place.clone(), message, "name a file");
     } else if let Some(target) = known.plan.targets.iter().find(|target| target.path == log.file) {
         let message = format!("the log of operations is the target {}", target.name);
-        error(message, "name a file that no job works on");
+        out.error("operations-log", place.clone(), message, "name a file that no job works on");
     }
     if matches!(job.work, Work::Program(_) | Work::Burn(_)) {
         let message = format!("job {} has no operations to log", job.name);
-        error(message, "remove operations_log");
+        out.error("operations-log", place, message, "remove operations_log");
     }
 }
 
@@ -137,7 +139,7 @@ fn check_targets(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
             None => unknown(known.plan, name, place, out),
         }
     }
-    taken((job, known), &at, out);
+    taken(known, job, &at, out);
     let targets = job.targets.iter().filter_map(|name| known.targets.get(name.as_str()));
     let files: u64 = targets.map(|target| target.files_named()).sum();
     if files > u64::from(u32::MAX) {
@@ -147,11 +149,10 @@ fn check_targets(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
 }
 
 /// Items are taken from one tree, whose shape tells their names, and go to one of the same shape.
-fn taken((job, known): (&Job, &Known<'_>), at: &PlanPath, out: &mut Found) {
+fn taken(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
     let take = job.entries().and_then(|entries| entries.take.as_ref());
     let (Some(take), [first, more @ ..]) = (take, &job.targets[..]) else { return };
-    let tree_of = |name: &str| known.targets.get(name).and_then(|target| target.tree.as_ref());
-    let Some(tree) = tree_of(first) else { return };
+    let Some(tree) = known.tree(first) else { return };
     if !more.is_empty() {
         let message = "items are taken from the table of one tree";
         out.error("take-tree", at.index(1), message, "use a job for each target");
@@ -161,26 +162,24 @@ fn taken((job, known): (&Job, &Known<'_>), at: &PlanPath, out: &mut Found) {
         out.error("take-tree", at.index(0), message, "remove per_rank and items_per_rank");
     }
     let Some(to) = &take.to else { return };
-    if to == first || tree_of(to) != Some(tree) {
+    if to == first || known.tree(to) != Some(tree) {
         let message = format!("{to} is not another target with a tree of the same shape");
         out.error("take-to", at.index(0), message, "give both trees one shape");
     }
 }
 
 fn unknown(plan: &Plan, name: &str, place: PlanPath, out: &mut Found) {
-    // A few dozen names are compared and shown; more would help nobody.
-    let names = || plan.targets.iter().map(|target| target.name.as_str()).take(50);
-    let (message, remedy) = match nearest(name, names()) {
+    // A few dozen names are compared and shown; more would not help.
+    let names = plan.targets.iter().map(|target| target.name.as_str());
+    let names: Vec<&str> = names.take(50).collect();
+    let (message, remedy) = match nearest(name, names.iter().copied()) {
         Some(meant) => {
             (format!("there is no target {name}; did you mean {meant}?"), format!("write {meant}"))
         }
         None if plan.targets.is_empty() => {
             (format!("there is no target {name}"), "add a [[target]] section".to_owned())
         }
-        None => {
-            let known: Vec<_> = names().collect();
-            (format!("there is no target {name}"), format!("known: {}", known.join(", ")))
-        }
+        None => (format!("there is no target {name}"), format!("known: {}", names.join(", "))),
     };
     out.error("unknown-target", place, message, remedy);
 }
@@ -216,7 +215,7 @@ fn suits(job: &Job, target: &Target, place: PlanPath, out: &mut Found) {
         }
         TargetKind::Tree => {
             if let (Some(entries), Some(listed)) = (job.entries(), &target.listing) {
-                listing::check_job((job, entries), listed, place, out);
+                listing::check_job(job, entries, listed, place, out);
             }
         }
         _ if job.entries().is_some() => {
@@ -251,7 +250,7 @@ fn placement(job: &Job, at: &PlanPath, out: &mut Found) {
 }
 
 /// A shift that leaves every worker with its own data defeats its purpose, silently.
-fn rank_shift((job, ranks): (&Job, u64), place: PlanPath, out: &mut Found) {
+fn rank_shift(job: &Job, ranks: u64, place: PlanPath, out: &mut Found) {
     if job.rank_shift == 0 || job.workers == 0 {
         return;
     }
@@ -279,9 +278,8 @@ fn all_use_all(job: &Job) -> bool {
 }
 
 /// A random order is instead of a shift, and of data that belongs to ranks.
-fn rank_order((job, ranks): (&Job, u64), at: &PlanPath, out: &mut Found) {
+fn rank_order(job: &Job, ranks: u64, at: &PlanPath, out: &mut Found) {
     let RankOrder::Random { distance, repeats, .. } = job.rank_order else { return };
-    let at_distance = || at.key("random").key("distance");
     if job.rank_shift != 0 {
         let message = "rank_shift and rank_order both select the data of workers";
         out.error("rank-order", at.clone(), message, "remove one of them");
@@ -290,15 +288,24 @@ fn rank_order((job, ranks): (&Job, u64), at: &PlanPath, out: &mut Found) {
         out.error("rank-order", at.clone(), message, "use rank_shift, or remove rank_order");
     } else if distance > 0 && !repeats {
         let message = "where each rank is taken once, none can be kept away";
-        out.error("rank-order", at_distance(), message, "set repeats = true, or remove distance");
+        out.error(
+            "rank-order",
+            distance_key(at),
+            message,
+            "set repeats = true, or remove distance",
+        );
     } else if distance >= ranks && ranks > 0 {
         let message = format!("no rank of {ranks} is {distance} further on");
-        out.error("rank-order", at_distance(), message, "set it below the number of workers");
+        out.error("rank-order", distance_key(at), message, "set it below the number of workers");
     } else if all_use_all(job) {
         let message = "the order of ranks is random, but all workers use all data";
         let remedy = "set sharing = \"own\", or share the range";
         out.warning("rank-order", at.clone(), message, remedy);
     }
+}
+
+fn distance_key(at: &PlanPath) -> PlanPath {
+    at.key("random").key("distance")
 }
 
 /// A cache that is wanted must be there, and neither passed by nor emptied.

@@ -37,7 +37,8 @@ fn of_what_is_there(target: &Target, listing: &Listing, at: &PlanPath, out: &mut
 
 /// Steps over a listed tree, of which a job has one.
 pub(super) fn check_job(
-    (job, entries): (&Job, &Entries),
+    job: &Job,
+    entries: &Entries,
     listing: &Listing,
     place: PlanPath,
     out: &mut Found,
@@ -46,11 +47,9 @@ pub(super) fn check_job(
         let message = "a job has several targets, and the names of one are listed";
         out.error("listing", place.clone(), message, "use a job for each");
     }
-    let mut cut = entries.lists().filter(|steps| steps.iter().any(|step| step.moves_bytes()));
-    let is_whole =
-        |steps: &[crate::entries::Step]| steps.iter().copied().find(|step| !step.suits_parts());
-    let unfit = cut.find_map(is_whole).filter(|_| listing.share_above.is_some());
-    if let Some(step) = unfit {
+    let cut = entries.lists().filter(|steps| steps.iter().any(|step| step.moves_bytes()));
+    let unfit = cut.flatten().find(|step| !step.suits_parts());
+    if let Some(step) = unfit.filter(|_| listing.share_above.is_some()) {
         let message = format!(
             "{} is of a whole file, and several workers read or write parts of one",
             step.name()

@@ -45,8 +45,8 @@ pub(super) fn largest(blocks: &Blocks) -> Bytes {
 
 /// The largest size of what moves bytes, and needs a buffer for them.
 fn largest_moved(blocks: &Blocks) -> Bytes {
-    let moves = |(op, _): &(Direction, _)| *op != Direction::Trim;
-    let moved = blocks.size.iter().filter(moves).filter(|(op, _)| blocks.mix.of(*op) > 0);
+    let moved =
+        blocks.size.iter().filter(|(op, _)| *op != Direction::Trim && blocks.mix.of(*op) > 0);
     moved
         .map(|(_, spec)| spec)
         .chain(&blocks.jump_size)

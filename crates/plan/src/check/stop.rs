@@ -2,7 +2,7 @@
 
 use super::whole::time_limit;
 use super::{Found, TIME_MAX, WINDOWS_MAX};
-use crate::blocks::{Access, Blocks, Verify};
+use crate::blocks::{Access, Blocks};
 use crate::units::Extent;
 use crate::{Job, Nanos, PlanPath, Steady, Stonewall, Stop};
 
@@ -28,11 +28,12 @@ pub(super) fn check_min_time(job: &Job, stop: &Stop, at: &PlanPath, out: &mut Fo
         return;
     }
     let blocks = job.blocks();
-    let numbers = |verify: &Verify| verify.read_back.is_some() || verify.dry_run.is_some();
     let what = match blocks {
         None => "only blocks repeat their amount",
         Some(Blocks { access: Access::Trace(_), .. }) => "a trace runs once",
-        Some(blocks) if blocks.verify.as_ref().is_some_and(numbers) => {
+        Some(Blocks { verify: Some(verify), .. })
+            if verify.read_back.is_some() || verify.dry_run.is_some() =>
+        {
             "verification counts the writes of one amount"
         }
         Some(_) if !stop.is_bounded() => "only an amount repeats, and time alone ends this job",

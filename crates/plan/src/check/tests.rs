@@ -24,6 +24,11 @@ fn found(text: &str) -> Vec<Problem> {
     }
 }
 
+/// Rules that report the problems of a text.
+fn rules(text: &str) -> Vec<&'static str> {
+    found(text).iter().map(|problem| problem.rule).collect()
+}
+
 /// Where the lines of a case go.
 #[derive(Clone, Copy)]
 enum In {
@@ -34,7 +39,7 @@ enum In {
 use In::{Blocks as B, Job as J, Phase as P};
 
 /// One rule that must speak, about one place below where the lines stand, and no other rule.
-fn speaks(rule: &str, severity: Severity, (place, section, lines): (&str, In, &str)) {
+fn speaks(rule: &str, severity: Severity, place: &str, section: In, lines: &str) {
     let (text, at) = match section {
         P => (plan(lines, "", ""), "phase[0]"),
         J => (plan("", lines, ""), "phase[0].job[0]"),
@@ -304,7 +309,7 @@ fn errors_in_blocks() {
             assert_eq!(found(&plan("", "workers = 3", lines))[0].rule, rule);
             assert_eq!(found(&plan("", "workers = 2", lines)), []);
         } else {
-            speaks(rule, Severity::Error, (place, B, lines));
+            speaks(rule, Severity::Error, place, B, lines);
         }
     }
 }
@@ -356,7 +361,7 @@ fn errors_in_phases_and_jobs() {
         ("repeats", "repeats", P, "repeats = 0"),
     ];
     for (rule, place, section, lines) in cases {
-        speaks(rule, Severity::Error, (place, section, lines));
+        speaks(rule, Severity::Error, place, section, lines);
     }
 }
 
@@ -407,26 +412,28 @@ fn warnings() {
         ("rank-shift", "rank_shift", J, "rank_shift = 1\nworkers = 4"),
     ];
     for (rule, place, section, lines) in cases {
-        speaks(rule, Severity::Warning, (place, section, lines));
+        speaks(rule, Severity::Warning, place, section, lines);
     }
+}
+
+/// A plan whose target has 16 GiB.
+fn large(blocks: &str) -> String {
+    plan("", "", blocks).replace("\"1m\"", "\"16g\"")
 }
 
 #[test]
 fn operations_are_as_large_as_one_call() {
-    let of = |blocks: &str| {
-        let text = plan("", "", blocks).replace("\"1m\"", "\"16g\"");
-        found(&text).iter().map(|problem| problem.message.clone()).collect::<Vec<_>>()
-    };
     for fits in ["size = \"1536m\"", "mix = \"trim\"\nsize = \"3g\""] {
-        assert_eq!(of(fits), Vec::<String>::new(), "{fits}");
+        assert_eq!(found(&large(fits)), [], "{fits}");
     }
     for (more, message) in [
         ("size = \"2g\"", "the size 2GiB is more than 2097148KiB in one operation"),
         ("mix = \"trim\"\nsize = \"4g\"", "the size 4GiB is more than 4194300KiB"),
         ("mix = \"write:50,trim:50\"\nsize = \"3g\"", "the size 3GiB is more than 2097148KiB"),
     ] {
-        let found = of(more);
-        assert!(matches!(&found[..], [one] if one.starts_with(message)), "{more}: {found:?}");
+        let found = found(&large(more));
+        let is_told = matches!(&found[..], [one] if one.message.starts_with(message));
+        assert!(is_told, "{more}: {found:?}");
     }
 }
 

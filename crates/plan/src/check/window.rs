@@ -3,11 +3,12 @@
 use super::entries::check_steps;
 use super::{Found, Known};
 use crate::entries::{Division, Entries, Over, Select, Step, Window};
-use crate::{Phase, PlanPath, Stonewall, Tree};
+use crate::{Phase, PlanPath, Stonewall};
 
 pub(super) fn check(
     known: &Known<'_>,
-    (phase, index): (&Phase, usize),
+    phase: &Phase,
+    index: usize,
     at: &PlanPath,
     out: &mut Found,
 ) {
@@ -17,10 +18,9 @@ pub(super) fn check(
     let at = at.key("work").key("entries");
     let place = at.key("window");
     check_entries(entries, window, &at, out);
-    let target = job.targets.first().and_then(|name| known.targets.get(name.as_str()));
-    let tree = target.and_then(|target| target.tree.as_ref());
-    let suits = |tree: &Tree| tree.items_across && tree.has_own_items();
-    if job.targets.len() > 1 || !tree.is_some_and(suits) {
+    let tree = job.targets.first().and_then(|name| known.tree(name));
+    let suits = tree.is_some_and(|tree| tree.items_across && tree.has_own_items());
+    if job.targets.len() > 1 || !suits {
         let message = "a window is over the items of each rank, numbered across directories";
         let remedy =
             "use one target, with items_across, and per_rank or items_per_rank, in its tree";

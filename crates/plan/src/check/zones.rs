@@ -3,7 +3,7 @@
 use super::{Found, View};
 use crate::blocks::{Access, Share, Zones};
 use crate::units::{Direction, SizeSpec};
-use crate::{Bytes, Job, PlanPath, Stop, Tolerated};
+use crate::{Bytes, Job, PlanPath, Stop};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
     let Some(zones) = &view.blocks.zones else { return };
@@ -68,24 +68,25 @@ fn limits(zones: &Zones, at: &PlanPath, out: &mut Found) {
 /// Options that do not go together with zones.
 fn beside(view: &View<'_>, at: &PlanPath, out: &mut Found) {
     let blocks = view.blocks;
-    let mut refuse = |message: &str, remedy: &str| {
-        out.error("zones", at.clone(), message.to_owned(), remedy.to_owned());
-    };
     if matches!(blocks.access, Access::Trace { .. }) {
-        refuse("a trace has the offset of each operation", "remove zones");
+        out.error("zones", at.clone(), "a trace has the offset of each operation", "remove zones");
     }
     if blocks.windows.is_some() {
-        refuse("windows and zones both set where the access continues", "remove one of them");
+        let message = "windows and zones both set where the access continues";
+        out.error("zones", at.clone(), message, "remove one of them");
     }
     if blocks.share != Share::Whole {
-        refuse("workers share zones, not parts of them", "set share = \"whole\"");
+        let message = "workers share zones, not parts of them";
+        out.error("zones", at.clone(), message, "set share = \"whole\"");
     }
     let read_back = blocks.verify.as_ref().and_then(|verify| verify.read_back);
     if read_back.is_some_and(|read_back| read_back.only) {
-        refuse("only a run that wrote knows where zones have moved its writes", "remove only");
+        let message = "only a run that wrote knows where zones have moved its writes";
+        out.error("zones", at.clone(), message, "remove only");
     }
     if read_back.is_some_and(|read_back| read_back.trims.is_some()) {
-        refuse("a trim resets a zone, and would take what is still to be read", "remove trims");
+        let message = "a trim resets a zone, and would take what is still to be read";
+        out.error("zones", at.clone(), message, "remove trims");
     }
 }
 
@@ -93,9 +94,9 @@ fn beside(view: &View<'_>, at: &PlanPath, out: &mut Found) {
 pub(super) fn check_recovery(job: &Job, stop: &Stop, at: &PlanPath, out: &mut Found) {
     let Some(blocks) = job.blocks() else { return };
     let recovers = blocks.zones.as_ref().is_some_and(|zones| zones.recover_pointers);
-    let is_of_writes = |tolerated: &Tolerated| tolerated.op == Direction::Write;
-    let goes_on = stop.continue_on_error || stop.tolerate.iter().any(is_of_writes);
-    if recovers && blocks.mix.write > 0 && !goes_on {
+    let continues = stop.continue_on_error
+        || stop.tolerate.iter().any(|tolerated| tolerated.op == Direction::Write);
+    if recovers && blocks.mix.write > 0 && !continues {
         let at = at.key("work").key(job.work.name()).key("zones").key("recover_pointers");
         let message = "the first write that fails ends the job, and no pointer is recovered";
         let remedy = "set stop.continue_on_error, or tolerate errors of writes in stop.tolerate";

@@ -5,8 +5,9 @@ const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 /// Appends bytes as letters.
 pub fn encode(bytes: &[u8], to: &mut Vec<u8>) {
     for chunk in bytes.chunks(3) {
-        let byte = |nth: usize| u32::from(chunk.get(nth).copied().unwrap_or(0));
-        let word = byte(0) << 16 | byte(1) << 8 | byte(2);
+        let mut bytes = [0; 4];
+        bytes[1..=chunk.len()].copy_from_slice(chunk);
+        let word = u32::from_be_bytes(bytes);
         for nth in 0..4 {
             let letter = LETTERS[(word >> (18 - 6 * nth) & 63) as usize];
             to.push(if nth > chunk.len() { b'=' } else { letter });

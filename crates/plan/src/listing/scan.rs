@@ -18,6 +18,12 @@ struct Child {
     bytes: Option<u64>,
 }
 
+impl Child {
+    fn name_in<'n>(&self, names: &'n [u8]) -> &'n [u8] {
+        &names[self.name.start as usize..self.name.end as usize]
+    }
+}
+
 /// A directory on the way to the one that is walked over.
 struct Level {
     names: Vec<u8>,
@@ -45,16 +51,29 @@ impl Level {
             };
             let start = level.names.len();
             level.names.extend_from_slice(entry.file_name().as_bytes());
-            let too_many = |_| io::Error::other("more than 4 GiB of names in one directory");
-            let [start, end] = [start, level.names.len()].map(u32::try_from);
-            let name = start.map_err(too_many)?..end.map_err(too_many)?;
+            let name = name_offset(start)?..name_offset(level.names.len())?;
             level.children.push(Child { name, bytes });
         }
         let Level { names, children, .. } = &mut level;
-        let name = |child: &Child| &names[child.name.start as usize..child.name.end as usize];
-        children.sort_unstable_by(|one, other| name(other).cmp(name(one)));
+        children.sort_unstable_by(|one, other| other.name_in(names).cmp(one.name_in(names)));
         Ok(level)
     }
+
+    /// A directory below the root.
+    fn below(root: &Path, path: &[u8]) -> Result<Level, ListError> {
+        let directory = match path {
+            [] => root.to_owned(),
+            _ => root.join(OsStr::from_bytes(path)),
+        };
+        Level::of(&directory, path.len()).map_err(|error| {
+            let message = format!("{} could not be listed: {error}", directory.text());
+            ListError::new(message, "name a directory that is there and may be read")
+        })
+    }
+}
+
+fn name_offset(bytes: usize) -> io::Result<u32> {
+    u32::try_from(bytes).map_err(|_| io::Error::other("more than 4 GiB of names in one directory"))
 }
 
 impl List {
@@ -65,32 +84,22 @@ impl List {
     /// A directory cannot be listed.
     pub fn scan(root: &Path) -> Result<List, ListError> {
         let (mut found, mut path) = (Found::default(), Vec::new());
-        let level = |path: &[u8]| {
-            let directory = match path {
-                [] => root.to_owned(),
-                _ => root.join(OsStr::from_bytes(path)),
-            };
-            Level::of(&directory, path.len()).map_err(|error| {
-                let message = format!("{} could not be listed: {error}", directory.text());
-                ListError::new(message, "name a directory that is there and may be read")
-            })
-        };
-        let mut levels = vec![level(&path)?];
+        let mut levels = vec![Level::below(root, &path)?];
         while let Some(here) = levels.last_mut() {
             path.truncate(here.path_bytes);
-            let Some(Child { name, bytes }) = here.children.pop() else {
+            let Some(child) = here.children.pop() else {
                 levels.pop();
                 continue;
             };
             if !path.is_empty() {
                 path.push(b'/');
             }
-            path.extend_from_slice(&here.names[name.start as usize..name.end as usize]);
-            match bytes {
+            path.extend_from_slice(child.name_in(&here.names));
+            match child.bytes {
                 Some(bytes) => found.add_file(&path, bytes)?,
                 None => {
                     found.directories.push(&path)?;
-                    levels.push(level(&path)?);
+                    levels.push(Level::below(root, &path)?);
                 }
             }
         }

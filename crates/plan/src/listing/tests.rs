@@ -12,13 +12,13 @@ fn read(text: &str) -> Result<List, String> {
 }
 
 fn directories(list: &List) -> Vec<String> {
-    let name = |nth| String::from_utf8_lossy(list.directory(nth as usize)).into_owned();
-    (0..list.directories()).map(name).collect()
+    let names = (0..list.directories()).map(|nth| list.directory(nth as usize));
+    names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
 }
 
 fn files(list: &List) -> Vec<(String, u64)> {
-    let of = |nth: usize| (String::from_utf8_lossy(list.file(nth)).into_owned(), list.size(nth));
-    (0..list.files() as usize).map(of).collect()
+    let files = (0..list.files() as usize).map(|nth| (list.file(nth), list.size(nth)));
+    files.map(|(name, bytes)| (String::from_utf8_lossy(name).into_owned(), bytes)).collect()
 }
 
 #[test]
@@ -110,12 +110,10 @@ proptest! {
         names in proptest::collection::btree_map("[a-c]{1,2}(/[a-c]{1,2}){0,3}", 0..9_u64, 0..20),
         newline: bool,
     ) {
-        let is_parent = |name: &str| {
-            names.keys().any(|other| *other != name && is_in(other.as_bytes(), name.as_bytes()))
-        };
         let mut text = String::new();
         for (name, bytes) in &names {
-            text += &if is_parent(name) {
+            let mut others = names.keys().filter(|other| *other != name);
+            text += &if others.any(|other| is_in(other.as_bytes(), name.as_bytes())) {
                 format!("d {name}\n")
             } else {
                 format!("f {bytes} {name}\n")

@@ -141,23 +141,24 @@ fn wrong(line: &[u8]) -> ListError {
     ListError::new(format!("`{shown}` is no line of a list"), FORM)
 }
 
+fn refused(path: &[u8], why: &str) -> Result<(), ListError> {
+    let message = format!("`{}` {why}", path.escape_ascii());
+    Err(ListError::new(message, "write paths relative to the root of the tree"))
+}
+
 /// Writes a path without `.` and empty parts; one that leads out of the tree is refused.
 fn plain(written: &[u8], path: &mut Vec<u8>) -> Result<(), ListError> {
-    let refused = |why: &str| {
-        let message = format!("`{}` {why}", written.escape_ascii());
-        Err(ListError::new(message, "write paths relative to the root of the tree"))
-    };
     path.clear();
     if written.starts_with(b"/") {
-        return refused("is absolute");
+        return refused(written, "is absolute");
     }
     if written.contains(&0) {
-        return refused("holds a zero byte");
+        return refused(written, "holds a zero byte");
     }
     for part in written.split(|byte| *byte == b'/') {
         match part {
             b"" | b"." => continue,
-            b".." => return refused("leads out of the tree"),
+            b".." => return refused(written, "leads out of the tree"),
             _ => {}
         }
         if !path.is_empty() {
@@ -166,7 +167,7 @@ fn plain(written: &[u8], path: &mut Vec<u8>) -> Result<(), ListError> {
         path.extend_from_slice(part);
     }
     if path.len() > PATH_BYTES_MAX {
-        return refused("is longer than a path may be");
+        return refused(written, "is longer than a path may be");
     }
     Ok(())
 }

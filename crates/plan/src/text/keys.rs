@@ -38,15 +38,15 @@ pub(super) fn find(tree: &Value, name: &str) -> Result<PlanPath, Problem> {
 fn find_among(keys: &[PlanPath], tree: &Value, name: &str) -> Result<PlanPath, Problem> {
     let named = PlanPath::from(name);
     let wanted = steps(&named);
-    let last = wanted.last().map_or("", |step| step.key);
+    let last = last_key(&named);
     // Most keys end otherwise, and need not be taken apart.
     let alike = keys.iter().filter(|key| key.as_str().contains(last));
     let matching: Vec<&PlanPath> = alike.filter(|key| is_named(&steps(key), &wanted)).collect();
-    let whole = |key: &&&PlanPath| steps(key).len() == wanted.len();
-    match (&matching[..], matching.iter().find(whole)) {
-        ([one], _) => Ok((*one).clone()),
+    let whole: Vec<&PlanPath> =
+        matching.iter().copied().filter(|key| steps(key).len() == wanted.len()).collect();
+    match (&matching[..], &whole[..]) {
         // A key by all of its path needs no numbers where lists have one entry.
-        (_, Some(one)) if matching.iter().filter(whole).count() == 1 => Ok((**one).clone()),
+        ([one], _) | (_, [one]) => Ok((*one).clone()),
         ([], _) => literal(tree, &named)?.ok_or_else(|| unknown(name, keys)),
         (several, _) => Err(ambiguous(name, several)),
     }
@@ -66,6 +66,12 @@ struct StepTo<'a> {
     index: Option<usize>,
 }
 
+impl StepTo<'_> {
+    fn goes_by(&self, name: &StepTo<'_>) -> bool {
+        self.key == name.key && (name.index.is_none() || self.index == name.index)
+    }
+}
+
 fn steps(path: &PlanPath) -> Vec<StepTo<'_>> {
     let mut steps: Vec<StepTo> = Vec::new();
     for step in path.steps() {
@@ -83,14 +89,11 @@ fn steps(path: &PlanPath) -> Vec<StepTo<'_>> {
 
 /// Whether a key goes by a name: it ends alike, and has the rest of the name on its way.
 fn is_named(key: &[StepTo<'_>], name: &[StepTo<'_>]) -> bool {
-    let same = |key: &StepTo, name: &StepTo| {
-        key.key == name.key && (name.index.is_none() || key.index == name.index)
-    };
     let (Some((last, way)), Some((name_last, rest))) = (key.split_last(), name.split_last()) else {
         return false;
     };
     let mut way = way.iter();
-    same(last, name_last) && rest.iter().all(|wanted| way.any(|step| same(step, wanted)))
+    last.goes_by(name_last) && rest.iter().all(|wanted| way.any(|step| step.goes_by(wanted)))
 }
 
 /// Every key below a node that the schema knows. Tables that the plan does not have are named and
@@ -109,8 +112,8 @@ fn list(schema: &Value, node: &Value, place: &PlanPath, keys: &mut Vec<PlanPath>
             for (key, schema) in known {
                 let place = place.key(key);
                 let below = entries.get(key);
-                let is_section = |value: &Value| value.get(0).is_some_and(Value::is_object);
-                if !below.is_some_and(is_section) {
+                let first = below.and_then(|value| value.get(0));
+                if !first.is_some_and(Value::is_object) {
                     keys.push(place.clone());
                 }
                 list(schema, below.unwrap_or(&Value::Null), &place, keys);
@@ -137,11 +140,10 @@ fn alternatives(schema: &Value) -> Vec<&Value> {
 /// The place that a path describes which begins at the top, with the numbers that lists of one
 /// entry need not have. Its tables need not exist, entries of lists must.
 fn literal(tree: &Value, name: &PlanPath) -> Result<Option<PlanPath>, Problem> {
-    let is_letter = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-    let is_key = |key: &str| !key.is_empty() && key.bytes().all(is_letter);
     let steps = steps(name);
-    let is_top = |key: &str| properties(&SCHEMA).any(|(known, _)| known == key);
-    if !steps.iter().all(|step| is_key(step.key)) || !steps.first().is_some_and(|s| is_top(s.key)) {
+    let mut top_keys = properties(&SCHEMA).map(|(key, _)| key);
+    let Some(first) = steps.first() else { return Ok(None) };
+    if !steps.iter().all(|step| is_key(step.key)) || !top_keys.any(|key| key == first.key) {
         return Ok(None);
     }
     let (mut place, mut node) = (PlanPath::root(), Some(tree));
@@ -162,6 +164,11 @@ fn literal(tree: &Value, name: &PlanPath) -> Result<Option<PlanPath>, Problem> {
     Ok(Some(place))
 }
 
+fn is_key(word: &str) -> bool {
+    let mut letters = word.bytes();
+    !word.is_empty() && letters.all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+}
+
 /// A list has no entry of that number, or several where no number is given.
 fn no_entry(list: &PlanPath, node: Option<&Value>) -> Problem {
     let entries = node.and_then(Value::as_array).map_or(0, Vec::len);
@@ -177,11 +184,13 @@ fn no_entry(list: &PlanPath, node: Option<&Value>) -> Problem {
     Problem::error("unknown-key", PlanPath::root(), message, remedy)
 }
 
+fn last_key(path: &PlanPath) -> &str {
+    steps(path).last().map_or("", |step| step.key)
+}
+
 fn unknown(name: &str, keys: &[PlanPath]) -> Problem {
-    let last =
-        |path: &PlanPath| steps(path).last().map(|step| step.key.to_owned()).unwrap_or_default();
-    let names: Vec<String> = keys.iter().map(last).collect();
-    let meant = nearest(&last(&PlanPath::from(name)), names.iter().map(String::as_str));
+    let named = PlanPath::from(name);
+    let meant = nearest(last_key(&named), keys.iter().map(last_key));
     let near = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
     let message = format!("no key of this plan is called `{name}`{near}");
     let remedy = match meant {

@@ -103,10 +103,6 @@ impl Reader {
     /// Only those about a value that stands in the text count. An engine whose name could not be
     /// read may be any; what would be wrong with all of them is wrong.
     fn contradictions(&mut self, plan: &Plan) {
-        let errors = |plan: &Plan| -> Vec<Problem> {
-            let problems = crate::check::check(plan).into_iter();
-            problems.filter(|problem| problem.severity == Severity::Error).collect()
-        };
         let mut found = errors(plan);
         if self.tree.has_struck_key("engine") {
             for engine in Engine::ALL {
@@ -126,6 +122,11 @@ impl Reader {
         problems.truncate(PROBLEMS_MAX);
         problems
     }
+}
+
+fn errors(plan: &Plan) -> Vec<Problem> {
+    let problems = crate::check::check(plan).into_iter();
+    problems.filter(|problem| problem.severity == Severity::Error).collect()
 }
 
 fn with_engine(plan: &Plan, engine: Engine) -> Plan {

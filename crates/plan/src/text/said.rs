@@ -21,7 +21,6 @@ impl Complaint<'_> {
     /// The problem in plain words.
     pub fn problem(&self) -> Problem {
         let name = quoted(self.name());
-        let one_choice = |message: String| self.error("type", message, "name one choice".into());
         match &self.mistake {
             Mistake::UnknownKey { key, known } => {
                 self.unknown("unknown-key", format!("unknown key `{}`", cut(key)), key, known)
@@ -44,14 +43,18 @@ impl Complaint<'_> {
                 self.error("missing", message, format!("write {{ {choice} = {{ … }} }}"))
             }
             Mistake::NotAChoice => {
-                one_choice(format!("{name} is a word or a table, not {}", self.got()))
+                self.one_choice(format!("{name} is a word or a table, not {}", self.got()))
             }
-            Mistake::NoSuchSettings => one_choice(format!("{name} has no settings")),
-            Mistake::SeveralChoices => one_choice(format!("{name} is given more than once")),
-            Mistake::NoChoice => one_choice(format!("{name} is empty")),
+            Mistake::NoSuchSettings => self.one_choice(format!("{name} has no settings")),
+            Mistake::SeveralChoices => self.one_choice(format!("{name} is given more than once")),
+            Mistake::NoChoice => self.one_choice(format!("{name} is empty")),
             Mistake::WrongType { expected } => self.wrong_type(expected),
             Mistake::Refused(sentence) => self.refused(sentence),
         }
+    }
+
+    fn one_choice(&self, message: String) -> Problem {
+        self.error("type", message, "name one choice".into())
     }
 
     /// True if this can be the mere consequence of something having been struck out below.

@@ -72,8 +72,8 @@ fn mark(source: &mut Source, range: Range<usize>) -> PlanPath {
 fn is_local(message: &str) -> bool {
     const LOCAL: [&str; 3] = ["string values must", "duplicate key", "invalid "];
     const NOT_LOCAL: [&str; 2] = ["invalid unquoted key", "invalid multi-line"];
-    let begins = |words: &[&str]| words.iter().any(|w| message.starts_with(w));
-    begins(&LOCAL) && !begins(&NOT_LOCAL)
+    LOCAL.iter().any(|start| message.starts_with(start))
+        && !NOT_LOCAL.iter().any(|start| message.starts_with(start))
 }
 
 fn problem(error: &toml::de::Error, found: &str, place: PlanPath) -> Problem {

@@ -350,9 +350,13 @@ fn optional_sections_stay_even_if_all_in_them_is_default() {
     "#);
 }
 
+/// Problems of a job with these lines.
+fn job(lines: &str) -> String {
+    remedies(&format!("[[phase]]\n[[phase.job]]\n{lines}"))
+}
+
 #[test]
 fn a_job_without_work_and_one_with_two_kinds_are_reported() {
-    let job = |work: &str| remedies(&format!("[[phase]]\n[[phase.job]]\n{work}"));
     insta::assert_snapshot!(job(""), @"
     plan.toml:2:1: `job` needs `work`
       -> add a section such as [phase.job.work.blocks]
@@ -375,12 +379,13 @@ fn an_option_that_is_all_zero_is_still_there() {
     assert_eq!(read("y", &write(&plan)).expect("what was written").0, plan, "{}", write(&plan));
 }
 
+fn deep(open: &str, close: &str) -> String {
+    let levels = TEXT_BYTES_MAX / 2 / (open.len() + close.len());
+    format!("a = {}{}", open.repeat(levels), close.repeat(levels))
+}
+
 #[test]
 fn long_and_deep_texts_are_refused_quickly() {
-    let deep = |open: &str, close: &str| {
-        let levels = TEXT_BYTES_MAX / 2 / (open.len() + close.len());
-        format!("a = {}{}", open.repeat(levels), close.repeat(levels))
-    };
     let dotted = format!("{}b = 1", "a.".repeat(TEXT_BYTES_MAX / 4));
     let lines = "x = 1\n".repeat(10_000);
     let keys: String = (0..10_000).map(|i| format!("k{i} = 1\n")).collect();

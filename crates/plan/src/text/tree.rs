@@ -78,13 +78,12 @@ impl Tree {
 
     /// True if an entry of `place` was struck out, or an element of one of its lists.
     pub fn struck_below(&self, place: &PlanPath) -> bool {
-        let below = |other: &PlanPath| {
+        self.struck.iter().any(|other| {
             let parent = other.parent();
             let list = parent.clone().filter(|_| other.as_str().ends_with(']'));
             let owner = list.and_then(|list| list.parent());
             parent.as_ref() == Some(place) || owner.as_ref() == Some(place)
-        };
-        self.struck.iter().any(below)
+        })
     }
 
     /// The plan of the rest of the text.

@@ -71,13 +71,17 @@ pub fn write_commented(plan: &Plan, comments: &[(PlanPath, String)]) -> String {
         }
         above.entry(nth.get(&place).copied().unwrap_or(0)).or_default().push(comment);
     }
-    let text = |(nth, line): (usize, &Line)| {
-        let blank = if line.text.starts_with('[') { "\n" } else { "" };
-        let comments = above.get(&nth).into_iter().flatten();
-        let comments: String = comments.map(|comment| format!("# {comment}\n")).collect();
-        format!("{blank}{comments}{}", line.text)
-    };
-    lines.iter().enumerate().map(text).collect()
+    let mut text = String::new();
+    for (nth, line) in lines.iter().enumerate() {
+        if line.text.starts_with('[') {
+            text.push('\n');
+        }
+        for comment in above.get(&nth).into_iter().flatten() {
+            text += &format!("# {comment}\n");
+        }
+        text += &line.text;
+    }
+    text
 }
 
 /// A tree of values as TOML, defaults left out.
@@ -208,14 +212,18 @@ fn is_list_section(path: &str) -> bool {
     matches!(path, "target" | "phase" | "phase.job")
 }
 
+/// True for a table that is written as a section.
+fn is_section(path: &str, key: &str) -> bool {
+    SECTIONS.contains(&child(path, key).as_str())
+}
+
 /// The entries of a table: first those on one line, then the sections below it.
 fn section(lines: &mut Vec<Line>, node: &Value, path: &str, place: &PlanPath) {
     let Value::Object(entries) = node else { return };
-    let is_section = |key: &str| SECTIONS.contains(&child(path, key).as_str());
-    for (key, value) in entries.iter().filter(|(key, _)| !is_section(key)) {
+    for (key, value) in entries.iter().filter(|(key, _)| !is_section(path, key)) {
         lines.push(Line { place: place.key(key), text: line(key, value) });
     }
-    for (key, value) in entries.iter().filter(|(key, _)| is_section(key)) {
+    for (key, value) in entries.iter().filter(|(key, _)| is_section(path, key)) {
         let (path, place) = (child(path, key), place.key(key));
         match value {
             Value::Array(elements) => {
@@ -227,9 +235,8 @@ fn section(lines: &mut Vec<Line>, node: &Value, path: &str, place: &PlanPath) {
             }
             value => {
                 // A table of nothing but sections needs no header of its own.
-                let is_below = |key: &str| SECTIONS.contains(&child(&path, key).as_str());
                 let is_bare = matches!(value, Value::Object(entries) if !entries.is_empty()
-                    && entries.iter().all(|(key, _)| is_below(key)));
+                    && entries.iter().all(|(key, _)| is_section(&path, key)));
                 if !is_bare {
                     lines.push(Line { place: place.clone(), text: format!("[{path}]\n") });
                 }

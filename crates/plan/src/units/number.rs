@@ -57,9 +57,13 @@ fn complaint(text: &str, what: &str, why: Option<&Misfit>, remedy: &str) -> Unit
     })
 }
 
+/// Power of 1000 or 1024 of a suffix.
+fn power(letter: char) -> Option<u32> {
+    "kmgtp".find(letter).map(|i| i as u32 + 1)
+}
+
 fn size_scale(suffix: &str) -> Option<u64> {
     let lower = suffix.to_ascii_lowercase();
-    let power = |letter: char| "kmgtp".find(letter).map(|i| i as u32 + 1);
     let mut letters = lower.chars();
     match (letters.next(), letters.as_str()) {
         (None, _) | (Some('b'), "") => Some(1),

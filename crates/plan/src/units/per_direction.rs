@@ -139,11 +139,6 @@ impl<'de, T: Deserialize<'de> + Clone> Visitor<'de> for PerOpVisitor<T> {
         let first = first.ok_or_else(|| {
             de::Error::custom("the table is empty; give read, write or trim a value")
         })?;
-        let or_first = |value: Option<T>| value.unwrap_or_else(|| first.clone());
-        Ok(PerDirection {
-            read: or_first(given.read),
-            write: or_first(given.write),
-            trim: or_first(given.trim),
-        })
+        Ok(given.map(|value| value.unwrap_or_else(|| first.clone())))
     }
 }

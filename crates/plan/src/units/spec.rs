@@ -94,17 +94,12 @@ impl SizeSpec {
 
     /// A size by 64 random bits.
     pub fn drawn(&self, bits: u64) -> Bytes {
-        let below = |bound: u64| ((u128::from(bits) * u128::from(bound)) >> 64) as u64;
-        let stepped = |low: Bytes, high: Bytes, step: Bytes| {
-            let step = step.0.max(1);
-            Bytes(low.0 + step * below(high.0.saturating_sub(low.0) / step + 1))
-        };
         match self {
             SizeSpec::Fixed(size) => *size,
-            SizeSpec::Range(low, high) => stepped(*low, *high, *low),
-            SizeSpec::Stepped(low, high, step) => stepped(*low, *high, *step),
+            SizeSpec::Range(low, high) => stepped(bits, *low, *high, *low),
+            SizeSpec::Stepped(low, high, step) => stepped(bits, *low, *high, *step),
             SizeSpec::Weighted(list) => {
-                let mut left = below(100);
+                let mut left = below(bits, 100);
                 let of = list.iter().find(|(_, percent)| {
                     let is_it = left < u64::from(*percent);
                     left = left.saturating_sub(u64::from(*percent));
@@ -124,6 +119,17 @@ impl SizeSpec {
             SizeSpec::Weighted(list) => list.iter().map(|w| w.0).max().unwrap_or_default(),
         }
     }
+}
+
+/// A number below a bound, by 64 random bits.
+fn below(bits: u64, bound: u64) -> u64 {
+    ((u128::from(bits) * u128::from(bound)) >> 64) as u64
+}
+
+/// A size between two, in steps of a third, by 64 random bits.
+fn stepped(bits: u64, low: Bytes, high: Bytes, step: Bytes) -> Bytes {
+    let step = step.0.max(1);
+    Bytes(low.0 + step * below(bits, high.0.saturating_sub(low.0) / step + 1))
 }
 
 impl fmt::Display for SizeSpec {

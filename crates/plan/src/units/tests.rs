@@ -223,14 +223,12 @@ struct Holder {
     size: PerDirection<SizeSpec>,
 }
 
+fn per_direction(read: u64, write: u64, trim: u64) -> PerDirection<SizeSpec> {
+    PerDirection { read, write, trim }.map(|bytes| SizeSpec::Fixed(Bytes(bytes)))
+}
+
 #[test]
 fn one_value_or_a_table_of_directions() {
-    let fixed = |bytes| SizeSpec::Fixed(Bytes(bytes));
-    let per_direction = |read, write, trim| PerDirection {
-        read: fixed(read),
-        write: fixed(write),
-        trim: fixed(trim),
-    };
     for (text, value, written) in [
         ("size = 4096", per_direction(4096, 4096, 4096), "size = \"4KiB\"\n"),
         ("size = \"4k\"", per_direction(4096, 4096, 4096), "size = \"4KiB\"\n"),
@@ -257,11 +255,12 @@ fn one_value_or_a_table_of_directions() {
 
 #[test]
 fn percentages_per_direction_keep_to_their_type() {
-    let read = |text: &str| serde_json::from_str::<PerDirection<u8>>(text);
-    assert_eq!(read("7").ok(), Some(PerDirection::all(7)));
-    assert_eq!(read("{\"write\":9}").ok(), Some(PerDirection::all(9)));
+    assert_eq!(serde_json::from_str("7").ok(), Some(PerDirection::all(7_u8)));
+    assert_eq!(serde_json::from_str("{\"write\":9}").ok(), Some(PerDirection::all(9_u8)));
     assert_eq!(serde_json::from_str("0.5").ok(), Some(PerDirection::all(0.5)));
-    assert!(read("256").is_err() && read("\"7\"").is_err() && read("{\"read\":-1}").is_err());
+    for wrong in ["256", "\"7\"", "{\"read\":-1}"] {
+        assert!(serde_json::from_str::<PerDirection<u8>>(wrong).is_err(), "{wrong}");
+    }
 }
 
 fn round_trips<T>(value: &T) -> Result<(), TestCaseError>

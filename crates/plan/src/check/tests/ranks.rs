@@ -33,7 +33,7 @@ const BLOCKS: &[(&str, &str, &str)] = &[
 #[test]
 fn errors_in_blocks_of_ranks() {
     for (rule, place, lines) in BLOCKS {
-        speaks(rule, Severity::Error, (place, B, lines));
+        speaks(rule, Severity::Error, place, B, lines);
     }
 }
 
@@ -49,18 +49,14 @@ fn orders_of_ranks() {
          "workers = 3\nrank_order.random = { seed = 1, distance = 3, repeats = true }"),
     ];
     for (rule, place, section, lines) in cases {
-        speaks(rule, Severity::Error, (place, section, lines));
+        speaks(rule, Severity::Error, place, section, lines);
     }
     let lines = "workers = 4\nrank_order.random = { seed = 1 }";
-    speaks("rank-order", Severity::Warning, ("rank_order", J, lines));
+    speaks("rank-order", Severity::Warning, "rank_order", J, lines);
 }
 
 #[test]
 fn ranks_of_all_hosts_count() {
-    let rules = |hosts: u32, lines: &str| {
-        let text = format!("hosts = {hosts}\n{}", plan("", lines, ""));
-        found(&text).iter().map(|problem| problem.rule).collect::<Vec<_>>()
-    };
     for (lines, one, four) in [
         ("workers = 2\nsharing = \"own\"\nrank_shift = 2", &["rank-shift"][..], &[][..]),
         ("workers = 2\nsharing = \"own\"\nrank_shift = 8", &["rank-shift"], &["rank-shift"]),
@@ -71,7 +67,10 @@ fn ranks_of_all_hosts_count() {
             &[],
         ),
     ] {
-        assert_eq!((rules(1, lines), rules(4, lines)), (one.to_vec(), four.to_vec()), "{lines}");
+        for (hosts, expected) in [(1, one), (4, four)] {
+            let text = format!("hosts = {hosts}\n{}", plan("", lines, ""));
+            assert_eq!(rules(&text), expected, "{text}");
+        }
     }
 }
 
@@ -108,14 +107,14 @@ fn files_are_not_opened_in_a_ramp() {
 
 #[test]
 fn memory_that_is_occupied_is_some_and_not_all() {
-    let of = |extent: &str| {
+    for (extent, expected) in [
+        ("0", &["occupy-memory"][..]),
+        ("\"0%\"", &["occupy-memory"]),
+        ("\"100%\"", &["occupy-memory"]),
+        ("\"1g\"", &[]),
+        ("\"80%\"", &[]),
+    ] {
         let text = format!("occupy_memory = {extent}\n{}", plan("", "", ""));
-        found(&text).iter().map(|problem| problem.rule).collect::<Vec<_>>()
-    };
-    for extent in ["0", "\"0%\"", "\"100%\""] {
-        assert_eq!(of(extent), ["occupy-memory"], "{extent}");
-    }
-    for extent in ["\"1g\"", "\"80%\""] {
-        assert_eq!(of(extent), [""; 0], "{extent}");
+        assert_eq!(rules(&text), expected, "{extent}");
     }
 }

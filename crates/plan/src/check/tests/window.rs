@@ -29,14 +29,23 @@ fn windows_that_run() {
     }
 }
 
+/// The plan with a line about entries.
+fn with(line: &str) -> String {
+    plan(TREE, "", &format!("{line}\n{MOVING}"))
+}
+
+/// The plan with a line about the job.
+fn job(line: &str) -> String {
+    plan(TREE, line, MOVING)
+}
+
+fn entered(steps: &str, enter: &str) -> String {
+    plan(TREE, "", &format!("steps = [{steps}]\nwindow.enter = [{enter}]"))
+}
+
 #[test]
 fn windows_that_do_not() {
     let at = "phase[0].job[0].work.entries";
-    let with = |line: &str| plan(TREE, "", &format!("{line}\n{MOVING}"));
-    let job = |line: &str| plan(TREE, line, MOVING);
-    let entered = |steps: &str, enter: &str| {
-        plan(TREE, "", &format!("steps = [{steps}]\nwindow.enter = [{enter}]"))
-    };
     let cases = [
         ("window-tree", format!("{at}.window"), plan("", "", MOVING)),
         ("window-stop", format!("{at}.window"), job("stop.time = \"1s\"")),

@@ -104,7 +104,6 @@ fn two_sections_with_a_stonewall_and_a_split() {
 
 fn walk_it(plan: &Plan) {
     super::walk(plan, TOML, &[]);
-    let size = |op| plan.phases[1].jobs[0].blocks().map(|b| b.size.of(op).max());
-    assert_eq!(size(units::Direction::Read), Some(Bytes(64 << 10)));
-    assert_eq!(size(units::Direction::Write), Some(Bytes(8 << 10)));
+    let size = &plan.phases[1].jobs[0].blocks().expect("blocks").size;
+    assert_eq!((size.read.max(), size.write.max()), (Bytes(64 << 10), Bytes(8 << 10)));
 }

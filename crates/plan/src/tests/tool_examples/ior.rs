@@ -90,34 +90,36 @@ fn plan() -> Plan {
 fn a_file_per_process_is_read_by_another_node() {
     let plan = plan();
     super::walk(&plan, TOML, &[]);
-    let seat = |phase: usize, rank| {
-        let shift = plan.phases[phase].jobs[0].rank_shift;
-        Seat::of(Sharing::Own, data_rank(rank, 64, shift), 64, 64)
-    };
-    let written: BTreeSet<_> = (0..64).map(|rank| seat(0, rank).file).collect();
-    let read: BTreeSet<_> = (0..64).map(|rank| seat(1, rank).file).collect();
-    assert_eq!(written.len(), 64, "each rank has its own file");
-    assert_eq!(written, read, "and every file is read once");
-    for rank in 0..64 {
-        let file = seat(1, rank).file.expect("it has one");
+    let [written, read] = [0, 1].map(|phase| files(plan.phases[phase].jobs[0].rank_shift));
+    let distinct: BTreeSet<_> = written.iter().collect();
+    assert_eq!(distinct.len(), 64, "each rank has its own file");
+    assert_eq!(distinct, read.iter().collect(), "and every file is read once");
+    for (rank, file) in (0..64).zip(&read) {
         assert_ne!(file / 16, rank / 16, "written on another node");
     }
-    assert_eq!((seat(1, 0).file, seat(1, 63).file), (Some(16), Some(15)));
+    assert_eq!((read[0], read[63]), (16, 15));
+}
+
+/// File of each rank, whose data is `shift` ranks further on.
+fn files(shift: i64) -> Vec<u64> {
+    let seats = (0..64).map(|rank| Seat::of(Sharing::Own, data_rank(rank, 64, shift), 64, 64));
+    seats.map(|seat| seat.file.expect("each rank has one")).collect()
+}
+
+fn offset(seat: Seat, segment: u64, transfer: u64) -> u64 {
+    let dealt = seat.dealt(16 * MIB);
+    dealt.start() + dealt.offset(segment * 16 * MIB + transfer * MIB)
 }
 
 #[test]
 fn segments_lie_where_ior_puts_them() {
     // One rank per file: segment s, transfer j at s·b + j·t, and the file ends with the last one.
-    let at = |seat: Seat, segment: u64, transfer: u64| {
-        let dealt = seat.dealt(16 * MIB);
-        dealt.start() + dealt.offset(segment * 16 * MIB + transfer * MIB)
-    };
     let own = Seat::of(Sharing::Own, 5, 64, 64);
-    assert_eq!(at(own, 3, 2), 3 * 16 * MIB + 2 * MIB);
-    assert_eq!(at(own, 15, 15), 255 * MIB);
+    assert_eq!(offset(own, 3, 2), 3 * 16 * MIB + 2 * MIB);
+    assert_eq!(offset(own, 15, 15), 255 * MIB);
     // One file for all: s·n·b + r·b + j·t.
     let shared = Seat::of(Sharing::Shared, 5, 64, 1);
-    assert_eq!(at(shared, 3, 2), 3 * 64 * 16 * MIB + 5 * 16 * MIB + 2 * MIB);
+    assert_eq!(offset(shared, 3, 2), 3 * 64 * 16 * MIB + 5 * 16 * MIB + 2 * MIB);
 }
 
 #[test]

@@ -23,12 +23,6 @@ const PHASES: [(&str, u32, Over, &[Step], i64); 9] = [
     ("tree removal", 1, Over::Directories, &[Step::Rmdir], 0),
 ];
 
-fn phase((name, workers, over, steps, shift): (&str, u32, Over, &[Step], i64)) -> Phase {
-    let mut phase = super::entries_phase(name, workers, over, steps);
-    phase.jobs[0].rank_shift = shift;
-    phase
-}
-
 fn toml() -> String {
     let mut text = "[[target]]\nname = \"tree\"\npath = \"/scratch/md\"\nkind = \"tree\"\n\
                     [target.tree]\ndepth = 2\nwidth = 3\nitems = 10\nitems_per_rank = true\n\
@@ -66,8 +60,12 @@ fn a_tree_is_made_seen_and_removed() {
         tree: Some(tree()),
         ..Target::default()
     };
-    let phases = PHASES.map(phase).to_vec();
-    let plan = Plan { targets: vec![target], phases, ..Plan::default() };
+    let phases = PHASES.map(|(name, workers, over, steps, shift)| {
+        let mut phase = super::entries_phase(name, workers, over, steps);
+        phase.jobs[0].rank_shift = shift;
+        phase
+    });
+    let plan = Plan { targets: vec![target], phases: phases.to_vec(), ..Plan::default() };
     super::walk(&plan, &toml(), &[]);
 }
 

@@ -16,14 +16,17 @@ use std::collections::BTreeSet;
 use crate::entries::{Entries, Over, Step};
 use crate::{Job, Phase, Plan, check, text};
 
-/// Both forms of the plan are the same, survive both texts, and break just these rules.
-fn walk(built: &Plan, toml: &str, rules: &[&str]) {
-    let read = |text: &str| match text::read("walk", text) {
+fn read(text: &str) -> Plan {
+    match text::read("walk", text) {
         Ok((plan, _)) => plan,
         Err((problems, source)) => {
             panic!("{:#?}", problems.iter().map(|p| source.describe(p)).collect::<Vec<_>>())
         }
-    };
+    }
+}
+
+/// Both forms of the plan are the same, survive both texts, and break just these rules.
+fn walk(built: &Plan, toml: &str, rules: &[&str]) {
     assert_eq!(read(toml), *built);
     assert_eq!(read(&text::write(built)), *built);
     assert_eq!(serde_json::from_str::<Plan>(&text::to_json(built)).as_ref().ok(), Some(built));
