@@ -139,8 +139,7 @@ pub struct TraceFile {
     #[serde(with = "crate::path_text::as_text")]
     #[schemars(with = "PathBuf")]
     pub file: PathBuf,
-    /// Text of the trace, where whoever made the plan has read it already; no part of the plan's
-    /// text.
+    /// The trace, if the author of the plan has read it already; not in the plan's text.
     #[serde(skip)]
     #[cfg_attr(test, arbitrary(default))]
     pub trace: Option<Arc<Trace>>,
@@ -273,7 +272,8 @@ pub struct Windows {
     pub gap: Bytes,
 }
 
-/// Which of a worker's files comes next. A file that a pass has used up is left out until all are.
+/// Selection of a worker's next file. A file that a pass has used up is left out until all are used
+/// up.
 #[skip_serializing_none]
 #[derive(Clone, Copy, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]

@@ -176,7 +176,7 @@ impl Blocks {
         zones.map(|_| self.verify.as_ref().map_or(1, |verify| verify.interval.0.max(1)))
     }
 
-    /// End of the last block of a list, behind the start of the range; none without a list.
+    /// End of the last block of a list, from the start of the range; none without a list.
     pub fn listed_end(&self) -> Option<Bytes> {
         let number = self.access.last_listed()?;
         let used = self.size.iter().filter(|(op, _)| self.mix.of(*op) > 0);
@@ -376,7 +376,7 @@ impl Hints {
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
 pub enum WriteLife {
-    /// Not told from other data.
+    /// No difference from other data.
     None,
     /// Shortest.
     Short,

@@ -1,8 +1,8 @@
 //! Whether a plan makes sense, before anything is opened.
 //!
-//! Pure rules over the plan: everything that is wrong is told at once, each with the name of its
-//! rule, its place, the value and what to do. What only the host knows (does the file exist, is
-//! consent given) is checked by those who look at the host.
+//! Pure rules over the plan: all problems are reported at once, each with the name of its rule, its
+//! place, the value and a remedy. Other crates check what only the host knows, such as whether a
+//! file exists or consent is given.
 
 mod access;
 mod content;

@@ -36,8 +36,8 @@ pub struct Content {
     pub words: Option<Words>,
 }
 
-/// Sets of blocks with the same bytes, whoever writes them and however often. The blocks of the
-/// first set are the first ones of the file, and so on.
+/// Sets of blocks whose bytes are equal in every write of any worker. The first blocks of the file
+/// are the first set, the next blocks the second set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
@@ -65,7 +65,7 @@ impl HotSets {
     }
 }
 
-/// How the bytes of written blocks come about.
+/// Source of the bytes of written blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
@@ -123,7 +123,7 @@ pub enum WordKind {
     Random,
 }
 
-/// Which blocks duplicates repeat.
+/// Blocks that duplicates repeat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -144,16 +144,16 @@ pub enum Duplicates {
     },
 }
 
-/// A sequence of bytes that repeats, in which the offset of the operation may stand.
+/// A sequence of bytes that repeats and may contain the offset of the operation.
 ///
-/// As text: hexadecimal digits in pairs, and `%o` for the offset as eight bytes, least significant
-/// first: `"deadbeef%o00"`. Behind `+` stands a number that is added to each offset: `"%o+7"`.
-/// Behind `@` stands after how many bytes it begins anew, with the offset of that place:
-/// `"%o@512"`. Behind `/` stands a distance in the file at which it does: `"%o/8"`.
+/// Text form: hexadecimal digits in pairs, and `%o` for the offset as eight bytes, least
+/// significant first: `"deadbeef%o00"`. `+N` adds N to each offset: `"%o+7"`. `@N` begins the
+/// pattern again after N bytes of the operation, with the offset of that position: `"%o@512"`. `/N`
+/// begins it again at each multiple of N bytes of the file: `"%o/8"`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     bytes: Vec<u8>,
-    /// Where in `bytes` the offset stands.
+    /// Positions of offsets in `bytes`.
     offsets: Vec<usize>,
     /// Number that is added to each offset.
     salt: u64,
@@ -163,7 +163,7 @@ pub struct Pattern {
 /// Where a pattern begins again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Again {
-    /// Behind its own last byte, with the same bytes.
+    /// After its last byte, with the same bytes.
     #[default]
     Repeated,
     /// After N bytes of the operation.
@@ -205,7 +205,7 @@ impl Pattern {
         Pattern { salt, ..self }
     }
 
-    /// Beginning anew after so many bytes of an operation.
+    /// Beginning again after N bytes of an operation.
     #[must_use]
     pub fn anew_every(self, bytes: NonZeroUsize) -> Pattern {
         Pattern { again: Again::InOperation(bytes), ..self }

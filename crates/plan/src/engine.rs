@@ -42,7 +42,7 @@ pub enum Engine {
     Pvsync(Pvsync),
     /// The kernel's aio; truly asynchronous only with direct I/O.
     Libaio(Libaio),
-    /// `pread` and `pwrite` in threads of its own, as many as operations in flight.
+    /// `pread` and `pwrite` in separate threads, one per operation in flight.
     Threads,
     /// io_uring.
     IoUring(Uring),
@@ -55,8 +55,8 @@ pub enum Engine {
     Fallocate,
     /// `ftruncate` to the offset of each write. No byte moves.
     Ftruncate,
-    /// Loads and stores on memory of its own, whose pages the first use of each brings in. No
-    /// target is opened.
+    /// Loads and stores on fresh memory: the first use of each page is a page fault. No target is
+    /// opened.
     PageFault,
     /// NVMe commands to a generic device (`/dev/ng0n1`) by io_uring, past the block layer.
     UringCmd(UringCmd),
@@ -73,7 +73,7 @@ struct Row {
     name: &'static str,
     /// One worker can have more than one operation in flight.
     is_async: bool,
-    /// There is something to open.
+    /// Targets are opened.
     uses_targets: bool,
     /// Bytes go to or come from the target.
     moves_bytes: bool,
@@ -256,7 +256,7 @@ impl Engine {
         }
     }
 
-    /// True where each operation can have a priority of its own.
+    /// True if each operation can have its own priority.
     pub fn has_priorities(&self) -> bool {
         matches!(self, Engine::Libaio(_) | Engine::IoUring(_))
     }
@@ -388,8 +388,8 @@ engine_options! {
     }
 }
 
-/// How operations on a file keep off those of other workers and jobs, where these lock it as well:
-/// for engines that do one operation per call.
+/// Lock around each operation on a file, against other workers and jobs that lock it as well. For
+/// engines that do one operation per call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]
@@ -475,7 +475,7 @@ impl IoPriority {
     }
 }
 
-/// A share of the operations that have a priority of their own.
+/// A share of the operations with its own priority.
 #[skip_serializing_none]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]

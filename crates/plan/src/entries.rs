@@ -172,7 +172,7 @@ impl EntriesEngine {
     pub const ALL: [EntriesEngine; 4] =
         [EntriesEngine::Calls, EntriesEngine::IoUring, EntriesEngine::Libaio, EntriesEngine::Mmap];
 
-    /// True where only reads and writes differ from those of calls.
+    /// True if only reads and writes differ from system calls.
     pub fn is_of_bytes(self) -> bool {
         matches!(self, EntriesEngine::Libaio | EntriesEngine::Mmap)
     }
@@ -261,8 +261,7 @@ impl VerifyItems {
 pub const ALIAS: &str = ".alias";
 
 impl Entries {
-    /// Lists of steps, of which each item gets one; behind them, those for items that are absent
-    /// or short.
+    /// Lists of steps, of which each item gets one; then the lists for absent and short items.
     pub fn lists(&self) -> impl Iterator<Item = &[Step]> {
         let only = self.mix.is_empty().then_some(&self.steps[..]);
         let drawn = only.into_iter().chain(self.mix.iter().map(|weighted| &weighted.steps[..]));
@@ -341,7 +340,7 @@ impl Entries {
         in_calls || self.lists().any(|steps| steps.len() > 1)
     }
 
-    /// Number of things of a target that so many ranks work on; none where only a list tells it.
+    /// Number of names of a target for this number of ranks; none if only a list knows it.
     pub fn names_of(&self, target: &Target, ranks: u64) -> Option<u64> {
         let totals = target.tree.as_ref().map(|tree| tree.totals(ranks));
         Some(match (self.over, totals) {
@@ -373,7 +372,7 @@ impl Entries {
         self.size.map_or((1_u64 << 20).next_multiple_of(verified), |size| size.0).max(1)
     }
 
-    /// Most things of a target that stand in one directory; none where their names tell it not.
+    /// Most names of a target in one directory; none if their names do not show it.
     pub fn names_in_one_directory(&self, target: &Target, ranks: u64) -> Option<u64> {
         match (self.over, &target.tree) {
             (Over::Items, Some(tree)) => {
@@ -492,8 +491,8 @@ pub enum Step {
     Copy,
 }
 
-/// The table of operations: one row per step, in the order of [`Step`]; behind them the times that
-/// several operations make up.
+/// The table of operations: one row per step, in the order of [`Step`]; then the times that several
+/// operations make up.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of("mkdir", Figure::Names),
     Operation::of("rmdir", Figure::Names).destroying(),

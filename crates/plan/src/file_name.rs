@@ -10,8 +10,8 @@ use crate::units::UnitError;
 
 /// Name of a numbered file, below the target's path: text in which `{number}` is replaced.
 ///
-/// `{number:06}` has zeros in front, up to six digits. `{{` and `}}` are braces. Different numbers
-/// have different names.
+/// `{number:06}` pads the number with zeros to six digits. `{{` and `}}` are braces. Different
+/// numbers have different names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileName(Pattern);
 

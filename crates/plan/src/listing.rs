@@ -55,7 +55,7 @@ pub enum Deal {
 /// Longest path that the kernel takes.
 const PATH_BYTES_MAX: usize = 4095;
 
-/// Names one behind another: their bytes and 4 more each.
+/// Names one after another: their bytes and 4 more each.
 #[derive(Default)]
 struct Names {
     bytes: Vec<u8>,
@@ -84,7 +84,7 @@ impl Names {
 
 /// Directories and files of a listed tree, relative to its root, which is none of them.
 pub struct List {
-    /// Parents before their children, and all below a directory right behind it.
+    /// Parents before their children, and all below a directory right after it.
     directories: Names,
     files: Names,
     sizes: Vec<u64>,
@@ -120,7 +120,7 @@ impl List {
         Ok(list)
     }
 
-    /// Number of directories, those included that stand only in the paths of others.
+    /// Number of directories, including directories that only paths of others name.
     pub fn directories(&self) -> u64 {
         self.directories.len() as u64
     }

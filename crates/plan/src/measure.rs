@@ -1,4 +1,4 @@
-//! Measurements beside counts and latency.
+//! Measurements in addition to counts and latency.
 
 use std::path::PathBuf;
 
@@ -29,8 +29,8 @@ pub struct Measure {
     pub log: LogPlan,
 }
 
-/// Log of a job, kept while it runs, without the ramp. The log is handed to whoever runs the plan
-/// and is no part of the report.
+/// Log of a job, kept while it runs, without the ramp. The caller that runs the plan gets the log;
+/// the report does not contain it.
 #[skip_serializing_none]
 #[derive(Clone, Copy, Debug, SmartDefault, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]

@@ -1,4 +1,4 @@
-//! Memory of the host as what is measured: its bandwidth, and its latency.
+//! Memory of the host as the measured device: bandwidth and latency.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,8 +7,8 @@ use smart_default::SmartDefault;
 use crate::Bytes;
 use crate::operation::{Figure, Operation};
 
-/// Moving bytes within the host's memory. Each worker has buffers of its own, so that several jobs
-/// of one phase tell the latency of memory under the load of others.
+/// Moving bytes within the host's memory. Each worker has its own buffers: several jobs of one
+/// phase measure the latency of memory under the load of the others.
 #[derive(Clone, Copy, Debug, SmartDefault, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]

@@ -70,14 +70,14 @@ impl Plan {
         self.targets.iter().find(|t| t.name == name)
     }
 
-    /// All targets by name, for whoever looks up many.
+    /// All targets by name, for many lookups.
     pub fn targets_by_name(&self) -> HashMap<&str, &Target> {
         // The first of a name counts, as above.
         self.targets.iter().rev().map(|target| (target.name.as_str(), target)).collect()
     }
 
-    /// Position of a tree among those of the jobs that use it, and their number: places are dealt
-    /// among them ([`crate::Tree::home`]).
+    /// Position of a tree among the targets of its job, and their number: places are dealt among
+    /// them ([`crate::Tree::home`]).
     pub fn tree_home(&self, target: &Target) -> (u64, u64) {
         let mut jobs = self.phases.iter().flat_map(|phase| &phase.jobs);
         let found = jobs.find_map(|job| {
@@ -89,7 +89,7 @@ impl Plan {
     }
 }
 
-/// Jobs that start together behind a barrier and end together.
+/// Jobs that start together after a barrier and end together.
 #[skip_serializing_none]
 #[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
@@ -127,7 +127,7 @@ impl Phase {
     }
 }
 
-/// A ramp that ends once so much was moved.
+/// A ramp that ends after an amount of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]
@@ -494,7 +494,7 @@ pub struct Hook {
     pub may_fail: bool,
 }
 
-/// Which worker works on which file of the job's targets.
+/// Assignment of workers to files of the job's targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]

@@ -8,7 +8,7 @@ use crate::units::Direction;
 /// One row of a work's table of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// Name in reports: that of the system call, where there is one.
+    /// Name in reports: the name of the system call, if there is one.
     pub name: &'static str,
     /// Figure under which reports group it.
     pub figure: Figure,
@@ -65,9 +65,9 @@ pub enum Figure {
     ReadBack,
     /// Names made, looked up, changed or removed.
     Names,
-    /// Files opened and closed around the work, counted beside it.
+    /// Files opened and closed around the work, counted separately.
     Opening,
-    /// Whole items, from the begin of their first operation, counted beside the operations.
+    /// Whole items, from the start of their first operation, in addition to the operations.
     Item,
     /// Durable writes, from the start of the write to the end of the flush; both count as well.
     Commit,
@@ -90,8 +90,8 @@ impl Figure {
         }
     }
 
-    /// True for what a job was asked to do, apart from opening files, making it durable and
-    /// checking it, and from times that several operations make up.
+    /// True for the requested work of a job: not for opening files, making data durable and
+    /// checking it, nor for times that several operations make up.
     pub fn is_work(self) -> bool {
         !matches!(
             self,

@@ -1,4 +1,4 @@
-//! How fast a job goes.
+//! Rate of a job.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::omit::is_default;
 use crate::units::PerDirection;
 use crate::{BytesPerSec, Nanos, OpsPerSec};
 
-/// How fast a job goes.
+/// Rate of a job.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
@@ -138,7 +138,7 @@ impl Think {
         }
     }
 
-    /// The same rest in time alone, where its cycles take so long.
+    /// The same rest in time alone, with `time` for its cycles.
     #[must_use]
     pub fn with_cycles_as(self, time: Nanos) -> Think {
         Think {
@@ -150,7 +150,7 @@ impl Think {
     }
 }
 
-/// Which operations bring the next rest nearer.
+/// Operations that count towards the next rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]

@@ -40,12 +40,12 @@ pub fn word_of(text: &str) -> OsString {
     OsString::from_vec(bytes_of(text).into_owned())
 }
 
-/// The byte of a character that stands for one.
+/// The byte that a private-use character represents.
 pub fn byte_of(c: char) -> Option<u8> {
     u8::try_from(u32::from(c).wrapping_sub(BASE)).ok().filter(|byte| !byte.is_ascii())
 }
 
-/// The character that stands for a byte.
+/// The private-use character that represents a byte.
 fn char_of(byte: u8) -> Option<char> {
     char::from_u32(BASE + u32::from(byte))
 }

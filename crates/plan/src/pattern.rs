@@ -17,7 +17,7 @@ pub struct Numbers {
     pub rank: u64,
     /// Directory in its tree, level by level; the root has 0.
     pub directory: u64,
-    /// Directory among those beside it, from 0.
+    /// Directory among its siblings, from 0.
     pub child: u64,
     /// Item among all of its tree.
     pub item: u64,
@@ -69,7 +69,7 @@ impl Field {
 pub(crate) enum Part {
     /// The bytes of the path.
     Text(Vec<u8>),
-    /// A number, with zeros in front where it has fewer digits than the width.
+    /// A number, padded with zeros to the width.
     Field(Field, u8),
 }
 
@@ -84,7 +84,7 @@ impl Part {
 pub(crate) struct Pattern(pub Vec<Part>);
 
 impl Pattern {
-    /// Reads text in which `{{` and `}}` are braces; only these fields may stand in it.
+    /// Reads text with these fields; `{{` and `}}` are braces.
     pub fn parse(text: &str, fields: &[Field], how: &str) -> Result<Pattern, UnitError> {
         let (mut parts, mut plain, mut rest) = (Vec::new(), String::new(), text);
         while let Some(at) = rest.find(['{', '}']) {
@@ -176,8 +176,8 @@ fn width(text: &str, field: Field) -> Option<u8> {
     width.parse().ok().filter(|width| is_canonical && (1..=WIDTH_MAX).contains(width))
 }
 
-/// Appends a number, with zeros in front where it has fewer digits than the width. The formatter of
-/// the standard library takes several times as long, and each item of a tree has a name.
+/// Appends a number, padded with zeros to the width. The formatter of the standard library takes
+/// several times as long, and each item of a tree has a name.
 #[inline]
 fn write_number(mut number: u64, width: u8, to: &mut Vec<u8>) {
     let mut digits = [b'0'; WIDTH_MAX as usize];

@@ -35,7 +35,7 @@ impl Source {
     }
 
     /// The source of a plan that was given as words of a command line, and the range of each word
-    /// in its text. Whoever reads the words enters into `spans` which place a range belongs to.
+    /// in its text. The reader of the words adds the place of each range to `spans`.
     pub fn command_line<S: AsRef<str>>(
         words: impl IntoIterator<Item = S>,
     ) -> (Self, Vec<Range<usize>>) {

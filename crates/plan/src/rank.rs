@@ -19,7 +19,7 @@ impl HostIndex {
     /// The only host.
     pub const ALONE: HostIndex = HostIndex { host: 0, hosts: 1 };
 
-    /// Ranks of the workers of a job that has so many on each host.
+    /// Ranks of the workers of a job with `workers` on each host.
     pub fn ranks(self, workers: u32) -> Ranks {
         let workers = u64::from(workers);
         Ranks {
@@ -52,8 +52,8 @@ impl Ranks {
         data_of.rank(self.rank(worker), self.ranks)
     }
 
-    /// The seat of a worker of this host, where its job's targets have `files` files: that of the
-    /// rank on whose data it works.
+    /// The seat of a worker of this host, if its job's targets have `files` files: the seat of the
+    /// rank whose data it uses.
     pub fn seat(&self, sharing: Sharing, data_of: DataOf, files: u64, worker: u32) -> Seat {
         Seat::of(sharing, self.data_rank(data_of, worker), self.ranks, files)
     }
@@ -100,8 +100,8 @@ impl Seat {
         Dealt { block: block.max(1), seat: self.seat, seats: self.seats }
     }
 
-    /// The transfers of `size` bytes that are dealt to the worker at random among those of each
-    /// segment of `block` bytes per worker, in an order of that key which all workers share.
+    /// The transfers of `size` bytes that the worker gets at random of each segment with `block`
+    /// bytes per worker, in an order by `key` that all workers share.
     pub fn scattered(self, block: u64, size: u64, key: u64) -> Scattered {
         let (block, size) = (block.max(1), size.max(1));
         let transfers = (block / size).max(1);
@@ -141,7 +141,7 @@ impl Dealt {
         self.seat.saturating_mul(self.block)
     }
 
-    /// Offset of a position in the worker's blocks, behind the first of them.
+    /// Offset of a position in the worker's blocks, from the first of them.
     #[inline(always)]
     pub fn offset(self, position: u64) -> u64 {
         position / self.block * self.block * self.seats + position % self.block

@@ -1,5 +1,4 @@
-//! On whose data a worker works: its own rank's, that of one so many ranks further on, or of one
-//! drawn by chance.
+//! The rank whose data a worker uses: its own, a shifted or a random one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,7 +31,7 @@ pub enum RankOrder {
 /// The ranks on whose data the workers of a job work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataOf {
-    /// So many ranks further on.
+    /// Distance from the own rank, modulo ranks.
     pub shift: i64,
     /// In that order.
     pub order: RankOrder,

@@ -3,9 +3,9 @@
 use crate::path_text::bytes_of;
 use crate::visible::is_hidden;
 
-/// The word as a shell takes it: in quotes where it holds more than letters, digits and a few
-/// signs that no shell gives a meaning. Characters that would control a terminal, and bytes that
-/// are no text, stand as bytes in `$'\x1b'`.
+/// The word as a shell takes it: in quotes where it holds more than letters, digits and a few signs
+/// that no shell gives a meaning. Characters that would control a terminal, and bytes that are no
+/// text, are bytes in `$'\x1b'`.
 pub fn quoted(word: &str) -> String {
     let mut special = word.chars().filter(|c| !c.is_alphanumeric());
     if !word.is_empty() && special.all(|c| "/._-+=:@%,^".contains(c)) {

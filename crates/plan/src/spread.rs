@@ -3,8 +3,8 @@
 use crate::{Job, Plan};
 
 impl Plan {
-    /// The plan with its workers dealt to so many hosts, in blocks of ranks. A job of one worker is
-    /// that of the first host.
+    /// The plan with its workers dealt to `hosts` hosts, in blocks of ranks. The first host gets
+    /// jobs of one worker.
     ///
     /// # Errors
     /// The workers of a job cannot be dealt in equal parts.
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
     use crate::Phase;
 
-    /// A plan of one phase, whose jobs have so many workers each.
+    /// A plan of one phase with a job for each number of workers.
     fn plan(workers: &[u32]) -> Plan {
         let jobs = workers.iter().map(|workers| Job { workers: *workers, ..Job::default() });
         let phase = Phase { jobs: jobs.collect(), ..Phase::default() };

@@ -60,7 +60,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Number of files that the plan names: one, or those of a set.
+    /// Number of files that the plan names: one, or all of a set.
     pub fn files_named(&self) -> u64 {
         if self.members.is_empty() { u64::from(self.files) } else { self.members.len() as u64 }
     }
@@ -156,7 +156,7 @@ pub enum Create {
     Parents,
 }
 
-/// Kind of object that a target's path is taken for.
+/// Kind of object at a target's path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]

@@ -1,4 +1,4 @@
-//! How the kernel is to treat the threads of a job, and as whose.
+//! Scheduling, memory policy, user and group of the threads of a job.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde_with::skip_serializing_none;
 
 use crate::engine::IoPriority;
 
-/// How the kernel is to treat the threads of a job, and as whose.
+/// Scheduling, memory policy, user and group of the threads of a job.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
@@ -32,7 +32,7 @@ impl Threads {
     /// Bytes of a name that the kernel keeps.
     pub const NAME_MAX: usize = 15;
 
-    /// True where nothing is asked for.
+    /// True if nothing is requested.
     pub fn is_plain(&self) -> bool {
         *self == Threads::default()
     }

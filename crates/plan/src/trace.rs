@@ -1,9 +1,9 @@
 //! Traces: operations one after another, each with its file, place and time.
 //!
-//! As text, a line is `op offset size [file [time]]`: `read 4k 64k 0 1500us`. `op` is read, write,
-//! trim, fsync or fdatasync; `file` is the number of a file of the job, from 0; `time` is when the
-//! operation is due, counted from the start. Flushes have offset and size 0. Empty lines and lines
-//! that begin with `#` are passed over.
+//! The text of an operation is a line `op offset size [file [time]]`: `read 4k 64k 0 1500us`. `op`
+//! is read, write, trim, fsync or fdatasync; `file` is the number of a file of the job, from 0;
+//! `time` is when the operation is due, counted from the start. Flushes have offset and size 0.
+//! Empty lines and lines that begin with `#` are passed over.
 
 use std::fmt::{self, Write};
 
@@ -83,7 +83,7 @@ impl fmt::Debug for Trace {
 pub const STEP_MAX: Bytes = Bytes(1 << 30);
 
 impl Trace {
-    /// Of these steps. One that is due before the step in front of it is due with it.
+    /// A trace of these steps. A step that is due before its predecessor is due with it.
     pub fn new(mut steps: Vec<Step>) -> Trace {
         let mut last_ns = 0;
         for step in &mut steps {
@@ -131,7 +131,7 @@ impl Trace {
         }
     }
 
-    /// As text, which [`Trace::read`] reads back.
+    /// The text, which [`Trace::read`] reads back.
     pub fn text(&self) -> String {
         let mut text = String::from("# op offset size file time\n");
         for step in &self.0 {

@@ -91,9 +91,9 @@ pub enum Spread {
 }
 
 /// Name of a directory or an item of a tree, with fields: `{rank}` of its owner, `{directory}`
-/// (number in the tree), `{level}` (levels below the root), `{child}` (number among those beside
-/// it), `{number}` (of an item in its directory), `{item}` (number in the tree), `{slot}` (the
-/// same, where directories without items count as if they had as many as others, unless items are
+/// (number in the tree), `{level}` (levels below the root), `{child}` (number among its siblings),
+/// `{number}` (of an item in its directory), `{item}` (number in the tree), `{slot}` (the same,
+/// where directories without items count as if they had as many as others, unless items are
 /// numbered across directories).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EntryName(Pattern);
@@ -119,7 +119,7 @@ impl EntryName {
         self.0.has(Field::Rank)
     }
 
-    /// True where directories beside each other have different names.
+    /// True if sibling directories have different names.
     pub fn tells_directories(&self) -> bool {
         self.0.has(Field::Directory) || self.0.has(Field::Child)
     }
@@ -195,7 +195,7 @@ impl Tree {
         self.per_rank && !self.shared_root
     }
 
-    /// Trees and their entries, for so many ranks; at most what 64 bits hold.
+    /// Trees and their entries for this number of ranks; at most what 64 bits hold.
     pub fn totals(&self, ranks: u64) -> Totals {
         let trees = if self.has_own_root() { ranks } else { 1 };
         let below_owners = if self.per_rank { ranks } else { 1 };
@@ -230,9 +230,9 @@ impl Tree {
         }
     }
 
-    /// Which of several roots holds a place. Where subtrees are dealt, a directory right below the
-    /// root goes by the sum of its rank and its number, with all below it, and items of the root by
-    /// their rank; the copies of a root are in all of them.
+    /// The root, among several, that holds a place. If subtrees are dealt, a directory right below
+    /// the root goes by the sum of its rank and its number, with all below it, and items of the
+    /// root by their rank; the copies of a root are in all of them.
     #[inline]
     pub fn home(&self, place: &Place, homes: u64) -> u64 {
         match self.spread {
@@ -247,7 +247,7 @@ impl Tree {
         {
             top = parent;
         }
-        // Directories of all ranks stand where every run has them, whatever its first rank.
+        // Shared directories are in the same root in every run, whatever its first rank.
         let rank = match (self.per_rank, self.depth) {
             (true, _) => self.first_rank.saturating_add(place.tree),
             (false, 0) => self.first_rank.saturating_add(place.rank),
@@ -256,7 +256,7 @@ impl Tree {
         rank.saturating_add(top.saturating_sub(1)).saturating_add(place.copy) % homes
     }
 
-    /// The part of one rank among so many.
+    /// The part of one of several ranks.
     pub fn part(&self, rank: u64, ranks: u64) -> TreePart<'_> {
         TreePart { tree: self, rank, ranks: ranks.max(1) }
     }
@@ -276,7 +276,7 @@ pub struct Totals {
 /// An item of a tree, or a directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Rank in whose tree it stands; 0 for a tree of all.
+    /// Rank of its tree; 0 for a tree of all ranks.
     pub tree: u64,
     /// Directory, or the item's directory.
     pub directory: u64,
@@ -307,7 +307,8 @@ pub struct ItemPlaces {
     first_directory: u64,
     /// Items per directory.
     items: u64,
-    /// Directories across which items are numbered; 0 where those of one come after another's.
+    /// Directories across which items are numbered; 0 if each directory is numbered after the
+    /// other.
     across: u64,
     tree: u64,
     rank: u64,
@@ -383,8 +384,8 @@ impl TreePart<'_> {
         }
     }
 
-    /// Number of its directories below the root: those of whole subtrees, so that no directory has
-    /// to wait for another rank's.
+    /// Number of its directories below the root: whole subtrees, so that no directory waits for
+    /// another rank's.
     pub fn directories(&self) -> u64 {
         let of_subtree = (0..self.tree.depth).map(|level| self.tree.at_level(level));
         self.subtrees().saturating_mul(of_subtree.fold(0, u64::saturating_add))
@@ -408,8 +409,8 @@ impl TreePart<'_> {
         }
     }
 
-    /// The root, where it is this rank's to work on: of its own tree, or of that of all for the
-    /// first rank.
+    /// The root, if this rank works on it: the root of its own tree, or, for the first rank, of the
+    /// tree of all.
     pub fn root(&self) -> Option<Place> {
         let own = self.tree.has_own_root() || self.rank == 0;
         own.then(|| Place { tree: self.tree_rank(), ..Place::default() })
@@ -445,8 +446,8 @@ impl TreeNames {
         place.directory.wrapping_mul(self.items).wrapping_add(place.number)
     }
 
-    /// Appends the path of a directory below the target's path, with a slash in front; nothing for
-    /// a root that is the path itself.
+    /// Appends the path of a directory below the target's path, with a leading slash; nothing for a
+    /// root that is the path itself.
     pub fn write_directory(&self, place: &Place, to: &mut Vec<u8>) {
         self.write_levels(place, to);
     }
@@ -474,7 +475,7 @@ impl TreeNames {
         level
     }
 
-    /// Appends the name of an item in its directory, with a slash in front.
+    /// Appends the name of an item in its directory, with a leading slash.
     pub fn write_item(&self, place: &Place, to: &mut Vec<u8>) {
         to.push(b'/');
         let numbers = Numbers {

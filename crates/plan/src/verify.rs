@@ -203,7 +203,7 @@ pub enum Format {
     Pattern,
     /// No header: every byte equals `content.words`. A block is a whole operation.
     Words,
-    /// Nothing; blocks are read and not looked at.
+    /// Nothing: blocks are read and not checked.
     Nothing,
 }
 
@@ -231,7 +231,7 @@ pub enum HeaderVersion {
 }
 
 impl HeaderVersion {
-    /// Bytes of a header, without the checksum behind it.
+    /// Bytes of a header, without the checksum after it.
     pub const fn header_bytes(self) -> u64 {
         match self {
             HeaderVersion::Unversioned => 40,
@@ -248,7 +248,7 @@ impl HeaderVersion {
     }
 }
 
-/// The checksum behind an [`Format::Acca`] header.
+/// The checksum after a [`Format::Acca`] header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "kebab-case")]
@@ -340,7 +340,7 @@ pub struct ReadBack {
     pub trims: Option<TrimWritten>,
 }
 
-/// Which writes are trimmed once others have followed them.
+/// Writes that are trimmed after later writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
@@ -381,7 +381,7 @@ pub struct Finished {
 }
 
 impl Written {
-    /// True if an operation is to be repeated before which so many were.
+    /// True if the operation after `before` others is to be repeated.
     pub fn holds(&self, before: u64, file: u32, offset: u64) -> bool {
         let finished = Finished { file, offset: Bytes(offset) };
         let last = before < self.ops && self.finished.contains(&finished);

@@ -84,7 +84,7 @@ impl Work {
     }
 
     /// The first of its operations after which a target may hold something else or be gone; none
-    /// where every target stays as it is. Whoever runs it needs consent for that.
+    /// where every target stays as it is. Running it needs consent.
     pub fn destroys(&self) -> Option<&'static Operation> {
         match self {
             Work::Blocks(blocks) => blocks.destroys().map(BlocksOp::operation),

@@ -109,7 +109,7 @@ fn verify_read_back(view: &View<'_>, verify: &Verify, out: &mut Found) {
     }
 }
 
-/// A dry run stands for writes of the past, whose headers tell the last one.
+/// A dry run replays earlier writes, whose headers identify the last one.
 fn verify_dry_run(view: &View<'_>, verify: &Verify, out: &mut Found) {
     if verify.dry_run.is_none() {
         return;
@@ -223,7 +223,7 @@ fn first_undivided(sizes: &[Bytes], interval: Bytes) -> Option<Bytes> {
     sizes.iter().copied().find(|size| !size.0.is_multiple_of(interval.0))
 }
 
-/// Contents that hold no header of their own cannot be told from stale data.
+/// Contents without a header cannot be distinguished from stale data.
 fn verify_content(view: &View<'_>, verify: &Verify, out: &mut Found) {
     let content = &view.blocks.content;
     let reason = if verify.format != Format::Own {

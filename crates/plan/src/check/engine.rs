@@ -9,7 +9,7 @@ use crate::blocks::{
 use crate::units::Direction;
 use crate::{Bytes, TargetKind};
 
-/// A page, behind which a buffer may begin.
+/// A page: a buffer may begin after its boundary.
 const PAGE: Bytes = Bytes(4096);
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
@@ -106,7 +106,7 @@ fn batches(view: &View<'_>, out: &mut Found) {
             Some(0) => {
                 out.error("batch", view.key(key), format!("{key} is 0"), format!("set {key} = 1"));
             }
-            // Without depth nothing fits; that is told already.
+            // Without depth nothing fits, which is reported already.
             Some(batch) if batch > depth && depth > 0 => {
                 let message = format!("{key} is {batch}, more than the depth of {depth}");
                 let remedy = format!("set {key} to at most {depth}, or raise depth");

@@ -387,7 +387,7 @@ fn check_bytes(entries: &Entries, at: &PlanPath, out: &mut Found) {
     check_words_of_files(entries, at, out);
     let Some(verify) = &entries.verify else { return };
     let place = at.key("verify");
-    // A journal is told of files that are made or removed, too.
+    // A journal also records files that are made or removed.
     if !entries.moves_bytes() && verify.journals().next().is_none() {
         let message = "nothing is written or read that could be verified";
         return out.error("verify-unused", place, message, "remove verify");
@@ -419,7 +419,7 @@ fn check_bytes(entries: &Entries, at: &PlanPath, out: &mut Found) {
     }
 }
 
-/// Generations are those of files that one worker at a time writes, one block after another.
+/// Generations need files that one worker at a time writes, one block after another.
 fn check_generations(entries: &Entries, verify: &VerifyItems, place: &PlanPath, out: &mut Found) {
     let needs = [
         ("read_before_write", verify.read_before_write),

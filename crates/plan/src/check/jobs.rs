@@ -25,7 +25,7 @@ pub(super) fn check(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found
     operations_log(known, job, &at.key("operations_log"), out);
 }
 
-/// A job waits only for jobs that stand before it, so that no two wait for each other.
+/// A job waits only for earlier jobs, so that no two wait for each other.
 pub(super) fn check_after(phase: &Phase, index: usize, at: &PlanPath, out: &mut Found) {
     let earlier = &phase.jobs[..index];
     for (i, name) in phase.jobs[index].after.iter().enumerate() {
@@ -86,7 +86,7 @@ fn hooks(job: &Job, at: &PlanPath, out: &mut Found) {
     }
 }
 
-/// The log is a file of its own, of a job whose operations are its own.
+/// The log is a separate file, of a job with operations.
 fn operations_log(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
     let Some(log) = &job.operations_log else { return };
     let place = at.key("file");
@@ -148,7 +148,7 @@ fn check_targets(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
     }
 }
 
-/// Items are taken from one tree, whose shape tells their names, and go to one of the same shape.
+/// Items are taken from one tree with a shape, and go to a tree of the same shape.
 fn taken(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
     let take = job.entries().and_then(|entries| entries.take.as_ref());
     let (Some(take), [first, more @ ..]) = (take, &job.targets[..]) else { return };

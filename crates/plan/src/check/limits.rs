@@ -26,7 +26,7 @@ pub const DEPTH_MAX: u32 = 4096;
 /// Largest operation: the kernel moves no more in one call.
 pub const OPERATION_MAX: Bytes = Bytes((1 << 31) - 4096);
 
-/// Longest file of a tree: that of ext4.
+/// Longest file of a tree, as in ext4.
 pub const FILE_MAX: Bytes = Bytes(1 << 44);
 
 /// Largest trim, which moves nothing.

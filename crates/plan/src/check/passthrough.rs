@@ -27,7 +27,7 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
     }
 }
 
-/// Zones are those of NVMe, where writes carry bytes and a trim is one zone.
+/// Zones need plain NVMe writes, and trims of one range.
 fn zones(view: &View<'_>, name: &str, out: &mut Found) {
     if view.blocks.zones.is_none() {
         return;

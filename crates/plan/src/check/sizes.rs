@@ -129,7 +129,7 @@ fn align(view: &View<'_>, out: &mut Found) {
 }
 
 /// With direct I/O everything is a multiple of the sector, except on filesystems in memory, and in
-/// commands to blocks that have metadata behind them. The host refuses what its files do not allow.
+/// commands to blocks with metadata. The host refuses what its files do not allow.
 fn direct(view: &View<'_>, out: &mut Found) {
     if !view.blocks.direct || view.blocks.engine.is_passthrough() {
         return;

@@ -66,7 +66,7 @@ fn bounds(stop: &Stop, at: &PlanPath, out: &mut Found) {
     }
 }
 
-/// Bytes, or parts of a part in percent: 0 only for nothing at all.
+/// Bytes, or percent rounded up: 0 only for nothing.
 fn whole(extent: Extent) -> u64 {
     match extent {
         Extent::Bytes(bytes) => bytes.0,

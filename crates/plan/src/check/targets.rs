@@ -61,7 +61,7 @@ fn check_size(target: &Target, at: &PlanPath, out: &mut Found) {
             let message = format!("size is {size}, more than offsets can reach");
             out.error("target-size", place, message, format!("use at most {TARGET_MAX}"));
         }
-        // There is nothing whose present size could be asked for.
+        // There is no object with a current size.
         None if has_no_size_of_its_own(target) => {
             let message = format!("target {} has no own size", target.name);
             out.error("target-size", at.clone(), message, "set size, such as \"1g\"");
@@ -99,7 +99,7 @@ fn check_files(target: &Target, at: &PlanPath, out: &mut Found) {
     }
 }
 
-/// Files by number: each has a name of its own, below the target's path.
+/// Files by number: each has its own name, below the target's path.
 fn file_name(target: &Target, at: &PlanPath, out: &mut Found) {
     let is_set = matches!(target.kind, TargetKind::FileSet | TargetKind::Null);
     let is_numbered = is_set && target.members.is_empty();

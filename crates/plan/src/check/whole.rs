@@ -61,7 +61,7 @@ pub(super) fn check_phase(phase: &Phase, at: &PlanPath, out: &mut Found) {
     let names = phase.jobs.iter().map(|job| job.name.as_str());
     duplicates(names, &at.key("job"), "job", out);
     let workers: u64 = phase.jobs.iter().map(|job| u64::from(job.workers)).sum();
-    // A single job that has too many is told in its own place.
+    // A single job with too many workers is reported at its own place.
     let single = phase.jobs.iter().any(|job| job.workers > WORKERS_MAX);
     if workers > u64::from(WORKERS_MAX) && !single {
         let message =

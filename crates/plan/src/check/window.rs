@@ -39,7 +39,7 @@ pub(super) fn check(
     }
 }
 
-/// Words of entries beside a window.
+/// Settings of entries that exclude a window.
 fn check_entries(entries: &Entries, window: &Window, at: &PlanPath, out: &mut Found) {
     let place = at.key("window");
     let others = [

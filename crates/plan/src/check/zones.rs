@@ -90,7 +90,7 @@ fn beside(view: &View<'_>, at: &PlanPath, out: &mut Found) {
     }
 }
 
-/// Pointers are recovered where a job goes on after the errors of its writes.
+/// Pointers are recovered if a job continues after errors of its writes.
 pub(super) fn check_recovery(job: &Job, stop: &Stop, at: &PlanPath, out: &mut Found) {
     let Some(blocks) = job.blocks() else { return };
     let recovers = blocks.zones.as_ref().is_some_and(|zones| zones.recover_pointers);

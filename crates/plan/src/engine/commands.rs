@@ -134,9 +134,9 @@ pub enum ScsiWrite {
 /// Bytes that a command that writes takes from the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carries {
-    /// Those of all blocks.
+    /// The bytes of all blocks.
     All,
-    /// Those of one block.
+    /// The bytes of one block.
     OneBlock,
     /// None.
     Nothing,

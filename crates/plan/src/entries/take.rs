@@ -8,9 +8,8 @@ use super::Step;
 use crate::Bytes;
 use crate::omit::is_default;
 
-/// Taking of items by their state: all workers of all jobs of a phase that do so on one target
-/// share a table of what is there, and of who is at work on it. Of a sequential order, they share
-/// the place.
+/// Taking of items by their state: all workers of a phase that take items of one target share a
+/// table of existing items and of items in progress. In sequential order, they share the position.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
@@ -39,8 +38,8 @@ pub struct Take {
     pub host_part: Option<HostPart>,
 }
 
-/// Part of the items of a tree that hosts share: every `of`-th one, beginning with `number`. Others
-/// change what stands there meanwhile, so the tree is looked at anew before each phase.
+/// Part of the items of a tree that hosts share: every `of`-th one, beginning with `number`. Other
+/// hosts change the items meanwhile, and each phase reads the tree again before it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]
@@ -67,7 +66,7 @@ impl Take {
 }
 
 /// Reads and writes of a file before the next one follows. In order, the next visit of the file
-/// goes on where the last one ended, and from its begin after its end.
+/// continues where the previous visit ended, and at the start after the end of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(rename_all = "snake_case")]

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::Step;
 use crate::omit::is_default;
 
-/// Window over the items of each rank, in the order of their numbers: as many stand in it as the
-/// tree has. It begins where the last phase of the run on the same targets has left it.
+/// Window over the items of each rank, in the order of their numbers: the window has as many items
+/// as the tree. A phase begins where the previous phase of the run on the same targets ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(default, deny_unknown_fields)]

@@ -15,7 +15,7 @@ pub fn encode(bytes: &[u8], to: &mut Vec<u8>) {
     }
 }
 
-/// The bytes behind letters; none where they are no base64.
+/// Decodes letters; none if they are not base64.
 pub fn decode(letters: &[u8]) -> Option<Vec<u8>> {
     let padding = letters.iter().rev().take_while(|letter| **letter == b'=').count();
     if !letters.len().is_multiple_of(4) || padding > 2 {

@@ -10,9 +10,9 @@ use crate::PathText;
 
 use super::{Found, List, ListError};
 
-/// A thing in a directory that is walked over.
+/// An entry of a directory that the walk has entered.
 struct Child {
-    /// Bytes of the name, among those of the directory.
+    /// Range of the name in the names of the directory.
     name: Range<u32>,
     /// Bytes of a file; none for a directory.
     bytes: Option<u64>,
@@ -24,10 +24,10 @@ impl Child {
     }
 }
 
-/// A directory on the way to the one that is walked over.
+/// A directory that the walk has entered.
 struct Level {
     names: Vec<u8>,
-    /// Things that are left, the next one last.
+    /// Remaining entries, the next one last.
     children: Vec<Child>,
     /// Length of its path below the root.
     path_bytes: usize,
@@ -43,7 +43,7 @@ impl Level {
                 (true, _) => None,
                 (false, true) => match entry.metadata() {
                     Ok(metadata) => Some(metadata.len()),
-                    // Somebody has just removed it.
+                    // Another process has just removed it.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                     Err(error) => return Err(error),
                 },

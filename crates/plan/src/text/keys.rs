@@ -52,7 +52,7 @@ fn find_among(keys: &[PlanPath], tree: &Value, name: &str) -> Result<PlanPath, P
     }
 }
 
-/// All keys that a plan has or could have, tables that it lacks not entered.
+/// All keys that a plan has or could have, without the keys of missing tables.
 fn keys_of(tree: &Value) -> Vec<PlanPath> {
     let mut keys = Vec::new();
     list(&SCHEMA, tree, &PlanPath::root(), &mut keys);

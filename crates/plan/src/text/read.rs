@@ -15,8 +15,8 @@ use super::syntax::Syntax;
 use super::tree::{Odd, Tree};
 use super::{PROBLEMS_MAX, TEXT_BYTES_MAX};
 
-/// The plan in a TOML text, with the place of every value, or everything that is wrong with the
-/// text in the order in which it stands there. `name` is the file's name.
+/// The plan in a TOML text, with the place of every value, or all problems of the text in its
+/// order. `name` is the file's name.
 ///
 /// The plan is well-formed, not yet sensible: [`crate::check::check`] comes next.
 pub fn read(name: &str, text: &str) -> Result<(Plan, Source), (Vec<Problem>, Source)> {
@@ -98,10 +98,11 @@ impl Reader {
         self.source.spans.insert(place.clone(), range);
     }
 
-    /// Errors of what could be read, told with the mistakes so that a second run tells nothing new.
+    /// Errors of the readable rest, reported with the mistakes so that a second run reports nothing
+    /// new.
     ///
-    /// Only those about a value that stands in the text count. An engine whose name could not be
-    /// read may be any; what would be wrong with all of them is wrong.
+    /// Only errors about values in the text count. An engine whose name could not be read may be
+    /// any engine: errors that all engines have in common count.
     fn contradictions(&mut self, plan: &Plan) {
         let mut found = errors(plan);
         if self.tree.has_struck_key("engine") {

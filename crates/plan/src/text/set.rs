@@ -11,8 +11,7 @@ use super::{keys, read, tree, write};
 ///
 /// The plan is well-formed, not yet sensible, as after [`read`].
 ///
-/// # Errors
-/// There is no such key, or there are several, or the value does not fit.
+/// # Errors No key has that name, or several have it, or the value does not fit.
 pub fn set(plan: &Plan, name: &str, value: &str) -> Result<(Plan, PlanPath), Problem> {
     let tree = write::tree(plan);
     let place = keys::find(&tree, name)?;

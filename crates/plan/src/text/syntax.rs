@@ -24,7 +24,7 @@ impl Syntax {
             let line = line_around(&source.text, range.start);
             let place = mark(source, range.clone());
             let problem = problem(&error, &source.text[range.clone()], place);
-            // What follows a structural error, or precedes it on its line, is mostly its echo.
+            // Errors after a structural error, or before it on its line, are mostly its echo.
             if !is_local(error.message()) {
                 let before = syntax.lines.iter().take_while(|known| **known != line).count();
                 syntax.problems.truncate(before);

@@ -35,7 +35,7 @@ const ALWAYS: [&str; 6] = [
     "phase.job.work.blocks.pace.think.every",
 ];
 
-/// Tables that get a section of their own; all others are written on one line.
+/// Tables that get their own section; all others are written on one line.
 const SECTIONS: [&str; 10] = [
     "target",
     "target.tree",
@@ -124,7 +124,7 @@ fn defaults() -> Value {
     all
 }
 
-/// Adds the keys of another table that this one lacks, at every depth; lists go by their first
+/// Adds the missing keys of a table from another one, at every depth; lists go by their first
 /// elements.
 fn add(value: &mut Value, other: &Value) {
     match (value, other) {
@@ -196,8 +196,8 @@ fn keep(value: &mut Value, default: Option<&Value>, path: &str) -> bool {
     }
     let needed = ALWAYS.contains(&path) || PRESENT.contains(&path);
     let differs = match (&*value, default) {
-        // Whether a table differs shows when its options have been looked at: one that is present
-        // stays even where it equals the template's.
+        // Pruning its options shows whether a table differs: a table of `PRESENT` stays even if it
+        // equals the template's.
         (Value::Object(_), Some(Value::Object(_))) => {
             prune(value, default, path);
             value.as_object().is_some_and(|table| !table.is_empty())
@@ -207,7 +207,7 @@ fn keep(value: &mut Value, default: Option<&Value>, path: &str) -> bool {
     needed || differs
 }
 
-/// True for lists of sections, whose elements have defaults of their own.
+/// True for lists of sections, whose elements have their own defaults.
 fn is_list_section(path: &str) -> bool {
     matches!(path, "target" | "phase" | "phase.job")
 }
@@ -234,7 +234,7 @@ fn section(lines: &mut Vec<Line>, node: &Value, path: &str, place: &PlanPath) {
                 }
             }
             value => {
-                // A table of nothing but sections needs no header of its own.
+                // A table of sections only needs no header.
                 let is_bare = matches!(value, Value::Object(entries) if !entries.is_empty()
                     && entries.iter().all(|(key, _)| is_section(&path, key)));
                 if !is_bare {

@@ -10,7 +10,7 @@ use super::{Bytes, UnitError};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
 pub enum Extent {
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(Bytes),
     /// Percent of the whole, 0 to 100.
     Percent(#[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::percent))] f64),

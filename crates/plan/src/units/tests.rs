@@ -206,7 +206,7 @@ fn extents() {
         ("half", "not a size"),
     ]);
     assert_eq!(Extent::Percent(50.0).of(Bytes(4097)), Bytes(2048));
-    // As a float this whole is one larger than it is.
+    // The float of this whole is larger by one.
     for whole in [u64::MAX, (1 << 53) + 3] {
         assert_eq!(Extent::Percent(100.0).of(Bytes(whole)), Bytes(whole));
     }

@@ -1,6 +1,6 @@
 //! Walks: foreign command lines, built as plans by hand, as the tools build them.
 //!
-//! They prove that the model can say what people say to other tools. Each walk builds its plan in
+//! Walks prove that the model can express the commands of other tools. Each walk builds its plan in
 //! Rust and reads it from TOML, compares, sends it through both texts, checks it, and states what
 //! single ranks do.
 
