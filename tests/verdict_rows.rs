@@ -59,7 +59,7 @@ fn report(names: &[String]) -> Report {
     }
     fn phase(name: &str) -> PhaseRecord {
         PhaseRecord {
-            name: name.clone(),
+            name: name.to_owned(),
             hosts: vec![HostRecord { requests: Some(requests()), ..HostRecord::default() }],
             ..PhaseRecord::default()
         }
