@@ -7,11 +7,12 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use candor_record::Note;
 
-use super::{Support, Table, ValueKind};
+use super::{Diagnostic, Environment, Row, Support, Table, Texts, ValueKind};
 
 /// Everything that a command line comes to, as text in the form of `{:#?}`.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +35,64 @@ impl Outcome {
     pub fn planned(notes: Vec<Note>, settings: &impl Debug) -> Outcome {
         Outcome { effects: String::new(), notes, settings: format!("{settings:#?}") }
     }
+}
+
+/// Files and environment variables of a test.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Surroundings<'a> {
+    /// Names and contents of the files.
+    pub files: &'a [(&'a str, &'a str)],
+    /// Names and values of the variables.
+    pub variables: &'a [(&'a str, &'a str)],
+}
+
+impl Environment for Surroundings<'_> {
+    fn file(&mut self, path: &str) -> io::Result<Vec<u8>> {
+        let found = self.files.iter().find(|(name, _)| *name == path);
+        found.map(|(_, text)| text.as_bytes().to_vec()).ok_or(io::ErrorKind::NotFound.into())
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        let found = self.variables.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| (*value).to_owned())
+    }
+}
+
+/// The sentences of diagnostics.
+pub fn sentences(errors: &[Diagnostic], texts: &Texts) -> Vec<String> {
+    errors.iter().map(|error| error.describe(texts)).collect()
+}
+
+/// Outcome of a command line as read: a request for a text, or the outcome of `lower`.
+///
+/// # Errors
+/// The sentences of the errors, of the command line or of `lower`.
+pub fn outcome(
+    errors: &[Diagnostic],
+    texts: &Texts,
+    instead: Option<impl Debug>,
+    lower: impl FnOnce() -> Result<Outcome, Vec<Diagnostic>>,
+) -> Result<Outcome, String> {
+    match instead {
+        _ if !errors.is_empty() => Err(sentences(errors, texts).join("\n")),
+        Some(action) => Ok(Outcome::instead(&action)),
+        None => lower().map_err(|errors| sentences(&errors, texts).join("\n")),
+    }
+}
+
+/// A sentence for each row whose default, if given, changes the options.
+pub fn wrong_defaults<K: ValueKind>(table: &Table<K>) -> Vec<String>
+where
+    K::Options: Default + Debug,
+{
+    let usual = format!("{:#?}", K::Options::default());
+    let wrong = table.rows().filter(|row| !row.default.is_empty()).filter(|row| {
+        let mut options = K::Options::default();
+        row.apply(&mut options, Some(row.default)).is_err() || format!("{options:#?}") != usual
+    });
+    wrong
+        .map(|row| format!("{}: {} is not the default of its field", row.name, row.default))
+        .collect()
 }
 
 /// The claim of a row.
@@ -157,14 +216,26 @@ pub fn broken_rows<K: ValueKind>(
     let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let sources = Sources::of(crates, &[RUNNERS, examples.readers].concat());
     let claims = table.rows().map(|row| Claim { name: row.name, support: row.support });
-    broken_promises(claims, &sources, |claim, with| {
+    let mut broken = broken_promises(claims, &sources, |claim, with| {
         let Some(row) = table.find(claim.name) else { return Err("no such row".to_owned()) };
-        let option = format!("{}{}=", if row.name.len() > 1 { "--" } else { "-" }, row.name);
-        let others = examples.words(row.name).split_whitespace();
-        let others = others.filter(|word| !format!("{word}=").starts_with(&option));
-        let own = with.then(|| format!("{option}{}", row.example));
-        outcome(&others.map(str::to_owned).chain(own).collect::<Vec<_>>())
-    })
+        outcome(&words(row, examples, with))
+    });
+    for row in table.rows().filter(|row| matches!(row.support, Support::Approximate(_))) {
+        let of = |with| outcome(&words(row, examples, with)).map(|outcome| outcome.settings);
+        if of(true) == of(false) {
+            broken.push(format!("{}: is accepted and ignored", row.name));
+        }
+    }
+    broken
+}
+
+/// Words of a row's example, with or without the row's own option.
+fn words<K: ValueKind>(row: &Row<K>, examples: &Examples, with: bool) -> Vec<String> {
+    let option = format!("{}{}=", if row.name.len() > 1 { "--" } else { "-" }, row.name);
+    let others = examples.words(row.name).split_whitespace();
+    let others = others.filter(|word| !format!("{word}=").starts_with(&option));
+    let own = with.then(|| format!("{option}{}", row.example));
+    others.map(str::to_owned).chain(own).collect()
 }
 
 /// The same for a table whose options are settings only, which other code reads.

@@ -115,25 +115,15 @@ fn counts_of_slurm(list: &str) -> impl Iterator<Item = u32> + '_ {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
+    use crate::evidence::Surroundings;
 
-    struct Variables<'a>(&'a [(&'a str, &'a str)]);
-
-    impl Environment for Variables<'_> {
-        fn file(&mut self, _: &str) -> io::Result<Vec<u8>> {
-            Err(io::ErrorKind::NotFound.into())
-        }
-
-        fn variable(&self, name: &str) -> Option<String> {
-            let found = self.0.iter().find(|(known, _)| *known == name);
-            found.map(|(_, value)| (*value).to_owned())
-        }
+    fn detected(variables: &[(&str, &str)]) -> Option<Launched> {
+        detect(&Surroundings { variables, ..Surroundings::default() })
     }
 
     fn of(variables: &[(&str, &str)]) -> Option<(&'static str, u32, u32, bool)> {
-        let of = detect(&Variables(variables))?;
+        let of = detected(variables)?;
         Some((of.by, of.rank, of.size, of.is_on_one_host()))
     }
 
@@ -178,7 +168,7 @@ mod tests {
                 ("SLURM_STEP_TASKS_PER_NODE", list),
                 ("SLURM_NODEID", node),
             ];
-            let detected = detect(&Variables(&variables)).expect("a process of srun");
+            let detected = detected(&variables).expect("a process of srun");
             assert_eq!(detected.size_here, Some(here), "{list} {node}");
         }
     }

@@ -54,7 +54,7 @@ pub use given::{Assigned, Assignment, Given, GivenOption};
 pub use help::unknown;
 pub use host::{Host, ReadAs, seed_31_bits};
 pub use origins::Origins;
-pub use plain::{Plain, Set, store};
+pub use plain::{Plain, Set, store, store_text};
 pub use row::{Applied, Coverage, Group, Row, Support, Table, Takes, ValueKind, bare, row};
 pub use text::{Span, Text, Texts, Word};
 pub use tree::{Object, Tree};

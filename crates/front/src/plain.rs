@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{Applied, Choice, Refused, Row, Takes, ValueKind};
+use super::{Applied, Choice, Refused, Row, Takes, ValueKind, row};
 
 /// Reads the text of a value and stores it; the text of an option without a value is empty.
 pub type Set<O> = fn(&mut O, &str) -> Result<(), Refused>;
@@ -10,10 +10,18 @@ pub type Set<O> = fn(&mut O, &str) -> Result<(), Refused>;
 /// Stores a value that needs no reading.
 ///
 /// # Errors
-/// None; the result is that of a setter.
+/// None; setters return a result.
 pub fn store<T>(place: &mut T, value: T) -> Result<(), Refused> {
     *place = value;
     Ok(())
+}
+
+/// Stores a text that is absent without the option.
+///
+/// # Errors
+/// None; setters return a result.
+pub fn store_text(place: &mut Option<String>, text: &str) -> Result<(), Refused> {
+    store(place, Some(text.to_owned()))
 }
 
 /// Values that setters read themselves, for options that are gathered in an `O`.
@@ -39,6 +47,35 @@ impl<O> Plain<O> {
 
     const fn new(takes: Takes, choices: &'static [Choice]) -> Self {
         Plain { takes, choices, of: PhantomData }
+    }
+}
+
+impl<O: 'static> Row<Plain<O>> {
+    /// An option with a value. A name of one letter is also its letter.
+    pub const fn value(
+        name: &'static str,
+        form: &'static str,
+        set: Set<O>,
+        help: &'static str,
+    ) -> Self {
+        row(name, Plain::value(form), set, help).lettered()
+    }
+
+    /// An option whose value may be left out. A name of one letter is also its letter.
+    pub const fn flag(
+        name: &'static str,
+        form: &'static str,
+        set: Set<O>,
+        help: &'static str,
+    ) -> Self {
+        row(name, Plain::maybe(form), set, help).lettered()
+    }
+
+    const fn lettered(self) -> Self {
+        match self.name.as_bytes() {
+            [letter] => self.letter(*letter as char),
+            _ => self,
+        }
     }
 }
 

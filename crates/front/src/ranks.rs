@@ -56,25 +56,14 @@ fn read(from: &str, number: &str) -> Result<u32, Box<Diagnostic>> {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
-
-    struct Variable(Option<&'static str>);
-
-    impl Environment for Variable {
-        fn file(&mut self, _: &str) -> io::Result<Vec<u8>> {
-            Err(io::ErrorKind::NotFound.into())
-        }
-
-        fn variable(&self, name: &str) -> Option<String> {
-            self.0.filter(|_| name == VARIABLE).map(str::to_owned)
-        }
-    }
+    use crate::evidence::Surroundings;
 
     fn taken(words: &[&str], variable: Option<&'static str>) -> (Result<u32, String>, Vec<String>) {
         let mut argv: Vec<OsString> = words.iter().map(Into::into).collect();
-        let ranks = take(&mut argv, &Variable(variable)).map_err(|wrong| wrong.message);
+        let variables: Vec<_> = variable.into_iter().map(|value| (VARIABLE, value)).collect();
+        let surroundings = Surroundings { variables: &variables, ..Surroundings::default() };
+        let ranks = take(&mut argv, &surroundings).map_err(|wrong| wrong.message);
         (ranks, argv.into_iter().map(|word| word.to_string_lossy().into_owned()).collect())
     }
 
