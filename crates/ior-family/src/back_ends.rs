@@ -1,14 +1,14 @@
-//! Back ends of the family: candor has POSIX, and DUMMY for mdtest.
+//! Back ends of the family: candor supports POSIX, and DUMMY for mdtest.
 
 use candor_front::Refused;
 
-/// Back ends that the family has, and candor does not.
+/// Back ends of the family that candor does not support.
 const OTHERS: &[&str] = &[
     "MPIIO", "MMAP", "AIO", "HDF5", "NCMPI", "S3", "S3-libs3", "S3-4c", "S3_EMC", "DFS", "DAOS",
     "RADOS", "CEPHFS", "HDFS", "IME", "PMDK", "LIBNFS", "CHFS", "FINCHFS", "Gfarm",
 ];
 
-/// A back end that candor has.
+/// A supported back end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BackEnd {
     /// Files and directories of a mounted filesystem.
@@ -18,15 +18,17 @@ pub enum BackEnd {
     Dummy,
 }
 
-/// Accepts POSIX and DUMMY.
-///
-/// # Errors
-/// Any other back end.
-pub fn posix_or_dummy(text: &str) -> Result<BackEnd, Refused> {
-    if text.eq_ignore_ascii_case("DUMMY") {
-        Ok(BackEnd::Dummy)
-    } else {
-        posix(text).map(|()| BackEnd::Posix)
+impl BackEnd {
+    /// The back end of that name: POSIX or DUMMY.
+    ///
+    /// # Errors
+    /// Any other back end.
+    pub fn of(text: &str) -> Result<BackEnd, Refused> {
+        if text.eq_ignore_ascii_case("DUMMY") {
+            Ok(BackEnd::Dummy)
+        } else {
+            posix(text).map(|()| BackEnd::Posix)
+        }
     }
 }
 
@@ -47,11 +49,11 @@ pub fn posix(text: &str) -> Result<(), Refused> {
     Err(Refused::whole(text, message, "use POSIX: files and directories of a mounted filesystem"))
 }
 
-/// Why ranges are not locked.
+/// Reason for refusing locks of ranges.
 pub const LOCKS: &str = "small files are locked by no task";
-/// Why stripes are not set.
+/// Reason for refusing stripes.
 pub const STRIPES: &str = "candor sets no stripes; set them on the directory with lfs setstripe";
-/// Why hints are not given.
+/// Reason for refusing hints.
 pub const HINTS: &str = "candor gives no hints to this filesystem; set them on the directory";
-/// Why buffers of GPUs are not used.
+/// Reason for refusing buffers on GPUs.
 pub const GPU: &str = "candor does not move bytes of small files to GPUs";

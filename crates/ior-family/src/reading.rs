@@ -1,28 +1,24 @@
-//! From the words of a command line to the options of a tool of the family.
+//! Reading of the words of a command line into the options of a tool of the family.
 
 use std::ffi::OsString;
 use std::fmt::Debug;
 
 use candor_record::Note;
 
-use super::words;
+use super::{rows, words};
 use candor_front::{
     Diagnostic, Environment, Given, Plain, Scope, Span, Table, Texts, enter, ranks,
 };
 
-/// A tool of the family.
+/// Options of a tool of the family.
 pub trait Tool: Clone + Debug + Default + 'static {
-    /// The options, as they were given.
-    type Options: Clone + Debug + Default + 'static;
-    /// The name.
+    /// Name of the tool.
     const NAME: &'static str;
-    /// Remedy for an unknown name.
-    const LIST: &'static str;
-    /// The table of its options.
-    const TABLE: Table<Plain<Draft<Self::Options>>>;
+    /// Table of its options.
+    const TABLE: Table<Plain<Self>>;
 
-    /// Notes the number of ranks, and the command line, the program's name first.
-    fn begin(options: &mut Self::Options, ranks: u32, command: Vec<String>);
+    /// Stores the number of ranks, and the command line with the program's name first.
+    fn begin(&mut self, ranks: u32, command: Vec<String>);
 }
 
 /// Request for a text instead of a run.
@@ -32,41 +28,34 @@ pub enum Instead {
     Help,
 }
 
-/// The options so far, and what asks for something else than a run.
-#[derive(Clone, Debug, Default)]
-pub struct Draft<O> {
-    /// The options.
-    pub options: O,
-    /// Request for a text.
-    pub instead: Option<Instead>,
-}
-
-impl<O> Draft<O> {
-    /// With these options, and nothing else.
-    pub fn of(options: O) -> Draft<O> {
-        Draft { options, instead: None }
-    }
-}
-
 /// A command line as read.
 #[derive(Debug, Default)]
 pub struct Reading<T: Tool> {
     /// The options.
-    pub options: T::Options,
+    pub options: T,
     /// Request for a text instead of a run.
     pub instead: Option<Instead>,
-    /// The options that were given, with their places.
+    /// The options that the command line sets, with their positions.
     pub given: Given,
     /// The command line.
     pub texts: Texts,
-    /// Parts of the command line without effect.
+    /// Notes on parts of the command line without effect.
     pub notes: Vec<Note>,
-    /// The faults, in the order found; with any, nothing runs.
+    /// All errors, in the order found; with any, nothing runs.
     pub errors: Vec<Diagnostic>,
 }
 
+impl<T: Tool> Reading<T> {
+    /// Notes on the options of a run with these options, and on the command line.
+    pub fn all_notes(&self, options: &T) -> Vec<Note> {
+        let mut notes = T::TABLE.notes(options, &self.given, &self.texts);
+        notes.extend(self.notes.iter().cloned());
+        notes
+    }
+}
+
 impl<T: Tool> Scope for Reading<T> {
-    type Kind = Plain<Draft<T::Options>>;
+    type Kind = Plain<T>;
     const TOOL: &'static str = T::NAME;
     const TABLE: Table<Self::Kind> = T::TABLE;
 
@@ -97,14 +86,15 @@ pub fn read<T: Tool>(argv: &[OsString], environment: &mut dyn Environment) -> Re
         reading.errors.push(*wrong);
         0
     });
-    let mut draft = Draft::<T::Options>::default();
     let command = entered.iter().map(|word| word.text.clone()).collect();
-    T::begin(&mut draft.options, ranks, command);
-    let read = words::read(&entered, &T::TABLE, &mut draft, (&mut reading.given, T::LIST));
+    reading.options.begin(ranks, command);
+    let read = words::read(&entered, T::NAME, &T::TABLE, &mut reading.options);
+    reading.given = read.given;
     reading.errors.extend(read.wrong);
-    let note = |letters| words::skipped_note(T::NAME, letters, &reading.texts);
-    reading.notes = read.skipped.iter().map(note).collect();
-    reading.errors.extend(T::TABLE.refusals(&draft, &reading.given, |_| false));
-    (reading.options, reading.instead) = (draft.options, draft.instead);
+    let skipped = read.skipped.iter();
+    reading.notes =
+        skipped.map(|letters| words::skipped_note(T::NAME, letters, &reading.texts)).collect();
+    reading.errors.extend(T::TABLE.refusals(&reading.options, &reading.given, |_| false));
+    reading.instead = reading.given.has(rows::HELP).then_some(Instead::Help);
     reading
 }

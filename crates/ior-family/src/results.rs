@@ -1,13 +1,13 @@
-//! Forms of results.
+//! Result formats.
 
 use candor_record::Latency;
 
 use candor_front::{Object, Refused};
 
-/// Form of the results as one document.
+/// Format of the results as one document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SummaryFormat {
-    /// The familiar text.
+    /// The text that mdtest or md-workbench prints.
     #[default]
     Default,
     /// One JSON document.
@@ -17,10 +17,10 @@ pub enum SummaryFormat {
 }
 
 impl SummaryFormat {
-    /// The form that a word names.
+    /// The format that a word names.
     ///
     /// # Errors
-    /// The word names none.
+    /// The word names no type.
     pub fn of(text: &str) -> Result<SummaryFormat, Refused> {
         match text.to_ascii_lowercase().as_str() {
             "default" => Ok(SummaryFormat::Default),
@@ -29,39 +29,6 @@ impl SummaryFormat {
             _ => {
                 let message = format!("`{text}` is no form of results");
                 Err(Refused::whole(text, message, "give default, JSON or CSV"))
-            }
-        }
-    }
-}
-
-/// Kind of the bytes that are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Packet {
-    /// The seed and the number of the word; each file of a task alike.
-    #[default]
-    Timestamp,
-    /// The same, with the item in one word of 512.
-    Offset,
-    /// One word of the seed again and again, with the item in one word of 512.
-    Incompressible,
-    /// Words of a sequence that the seed, the task and the item begin.
-    Random,
-}
-
-impl Packet {
-    /// The kind that a word names by its first letter.
-    ///
-    /// # Errors
-    /// The word names none.
-    pub fn of(text: &str) -> Result<Packet, Refused> {
-        match text.get(..1) {
-            Some("t") => Ok(Packet::Timestamp),
-            Some("o") => Ok(Packet::Offset),
-            Some("i") => Ok(Packet::Incompressible),
-            Some("r") => Ok(Packet::Random),
-            _ => {
-                let message = format!("`{text}` is no kind of data");
-                Err(Refused::whole(text, message, "give o, i, t or r"))
             }
         }
     }
@@ -76,7 +43,7 @@ pub fn exponent(value: f64, digits: usize) -> String {
     format!("{mantissa}e{sign}{:02}", power.abs())
 }
 
-/// Nanoseconds; a percentile stands there where ten samples lie beyond it.
+/// A latency as an object, in ns; percentiles with at least ten samples beyond them are included.
 pub fn latency_object(latency: &Latency) -> Object {
     let mut object = Object::default()
         .with("count", latency.count)

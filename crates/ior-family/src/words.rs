@@ -1,7 +1,7 @@
-//! The words of a command line in the way of the IOR family, and the numbers in them.
+//! Words of a command line in the syntax of the IOR family, and the numbers in them.
 //!
-//! `-n 10`, `-n10` and `-n=10` are the same. Flags may stand together (`-FCT`), are counted, and
-//! may have a number (`-F=0`). Long names are written whole.
+//! `-n 10`, `-n10` and `-n=10` are equivalent. Flags may be grouped (`-FCT`), are counted, and may
+//! have a number (`-F=0`). Long names are not abbreviated.
 
 use candor_record::Note;
 
@@ -9,13 +9,16 @@ use candor_front::{
     Assignment, Diagnostic, Given, Plain, Refused, Row, Span, Table, Takes, Texts, ValueKind, Word,
 };
 
-/// Letters behind a number, each a power of 1024 more than the one before.
+/// Unit letters, each 1024 times the previous one.
 const UNITS: &str = "kmgtp";
 
-/// A number, which may have a unit: `64`, `8k`, `2MiB`.
+/// Form of a flag's value.
+pub const FLAG: &str = "0|1";
+
+/// A number with an optional unit: `64`, `8k`, `2MiB`.
 ///
 /// # Errors
-/// The word is no number, is negative, or does not fit in 63 bits.
+/// The word is no number, is negative, or exceeds 63 bits.
 pub fn number(text: &str) -> Result<u64, Refused> {
     let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
@@ -41,7 +44,7 @@ pub fn number(text: &str) -> Result<u64, Refused> {
 /// A number within bounds.
 ///
 /// # Errors
-/// The word is no number, or one out of bounds.
+/// The word is no number, or out of bounds.
 pub fn within<T: TryFrom<u64>>(text: &str, [min, max]: [u64; 2]) -> Result<T, Refused> {
     let number = number(text)?;
     let fits = (min..=max).contains(&number).then(|| T::try_from(number).ok()).flatten();
@@ -51,7 +54,7 @@ pub fn within<T: TryFrom<u64>>(text: &str, [min, max]: [u64; 2]) -> Result<T, Re
     })
 }
 
-/// A flag: counted without a value, switched off by 0, set by other numbers.
+/// A flag: counted without a value, disabled by 0, set by other numbers.
 ///
 /// # Errors
 /// The word is no number.
@@ -64,43 +67,26 @@ pub fn flag(text: &str, before: u32) -> Result<u32, Refused> {
     }
 }
 
-/// Sets a switch.
-///
-/// # Errors
-/// The word is no number.
-pub fn put_flag(place: &mut bool, text: &str) -> Result<(), Refused> {
-    *place = flag(text, u32::from(*place))? > 0;
-    Ok(())
-}
-
-/// Sets a number.
-///
-/// # Errors
-/// The word is no number, or one out of bounds.
-pub fn put<T: TryFrom<u64>>(place: &mut T, text: &str, bounds: [u64; 2]) -> Result<(), Refused> {
-    *place = within(text, bounds)?;
-    Ok(())
-}
-
-/// Faults of a command line, and letters without a meaning.
+/// A command line in its options.
 #[derive(Debug, Default)]
 pub struct Read {
-    /// The faults.
+    /// The options that the command line sets, with their positions.
+    pub given: Given,
+    /// The errors.
     pub wrong: Vec<Diagnostic>,
-    /// Letters of groups such as the `42` of `-R42`, which the family skips without a word.
+    /// Letters of groups such as the `42` of `-R42`, which the family skips silently.
     pub skipped: Vec<Word>,
 }
 
-/// Reads the words behind the program's name into options by a table; `list` says where all options
-/// are listed.
+/// Reads the words after the program's name into options by the table of `tool`.
 pub fn read<O: 'static>(
     words: &[Word],
+    tool: &str,
     table: &Table<Plain<O>>,
     options: &mut O,
-    (given, list): (&mut Given, &str),
 ) -> Read {
-    let read = Read::default();
-    let mut reader = Reader { words, table, options, given, list, next: 1, read };
+    let list = format!("see {tool} --help");
+    let mut reader = Reader { words, table, options, list, next: 1, read: Read::default() };
     while let Some(word) = reader.take() {
         reader.word(&word);
     }
@@ -121,14 +107,14 @@ struct Reader<'a, O: 'static> {
     words: &'a [Word],
     table: &'a Table<Plain<O>>,
     options: &'a mut O,
-    given: &'a mut Given,
-    list: &'a str,
+    /// Remedy for an unknown name.
+    list: String,
     /// Index of the next word.
     next: usize,
     read: Read,
 }
 
-/// A part of a word, with its place.
+/// A part of a word, with its position.
 fn part(word: &Word, from: usize, to: usize) -> Word {
     let start = word.at.start + from;
     let at = Span { start, end: word.at.start + to, ..word.at };
@@ -154,26 +140,26 @@ impl<O: 'static> Reader<'_, O> {
         } else {
             let message = format!("`{text}` is no option: all words are options here");
             let wrong = Diagnostic::new(word.at, "operand", text, message);
-            self.read.wrong.push(wrong.remedy(self.list));
+            self.read.wrong.push(wrong.remedy(&self.list));
         }
     }
 
     fn unknown(&mut self, name: &Word) {
         let message = format!("there is no option `{}`", name.text);
         let wrong = Diagnostic::new(name.at, "unknown-option", &name.text, message);
-        self.read.wrong.push(wrong.nearest(self.table.names()).remedy(self.list));
+        self.read.wrong.push(wrong.nearest(self.table.names()).remedy(&self.list));
     }
 
     fn long(&mut self, name: &Word, value: Option<Word>) {
         let long = |row: &&Row<Plain<O>>| row.names().any(|known| known == name.text);
-        // A name of one letter is no long name.
+        // A name of one letter is not a long name.
         match self.table.rows().filter(|_| name.text.len() > 1).find(long) {
             Some(row) => self.option(row, name.at, value),
             None => self.unknown(name),
         }
     }
 
-    /// Letters behind a dash: flags, or an option whose value follows it.
+    /// Letters after a dash: flags, or an option with its value.
     fn letters(&mut self, word: &Word, value: Option<&Word>) {
         let text = &word.text;
         let mut skipped: Vec<Word> = Vec::new();
@@ -188,7 +174,7 @@ impl<O: 'static> Reader<'_, O> {
                 continue;
             };
             let takes = row.kind.takes() != Takes::Maybe(FLAG);
-            // Only the first letter may have its value close behind.
+            // Only the first letter may be followed directly by its value.
             if takes && at == 1 && end < text.len() && value.is_none() {
                 return self.option(row, name.at, Some(part(word, end, text.len())));
             }
@@ -213,17 +199,14 @@ impl<O: 'static> Reader<'_, O> {
             return self.read.wrong.push(wrong.remedy("write it after the option"));
         }
         let assignment = Assignment { name: Word { text: row.name.to_owned(), at }, value };
-        match self.table.assign(&assignment, self.options, self.list) {
-            Ok(assigned) => self.given.insert(assigned.row.name, assigned.given),
+        match self.table.assign(&assignment, self.options, &self.list) {
+            Ok(assigned) => self.read.given.insert(assigned.row.name, assigned.given),
             Err(wrong) => self.read.wrong.push(*wrong),
         }
     }
 }
 
-/// The form of a flag's value.
-pub const FLAG: &str = "0|1";
-
-/// Help as the family shows it: flags, and options with their defaults.
+/// Help in the family's layout: flags, then options with their defaults.
 pub fn help<O: 'static>(program: &str, table: &Table<Plain<O>>) -> String {
     let is_flag = |row: &&Row<Plain<O>>| row.kind.takes() == Takes::Maybe(FLAG);
     let line = |row: &Row<Plain<O>>| {
@@ -279,19 +262,18 @@ mod tests {
         assert!(flag("x", 0).is_err());
     }
 
-    /// The known options of a line by their names, the skipped letters, and the faults.
+    /// Names of the given options of a line, the skipped letters, and the number of errors.
     fn read_of(line: &str) -> (Vec<&'static str>, Vec<String>, usize) {
         const ROWS: &[Row<Plain<()>>] = &[
-            candor_front::row("random", Plain::maybe(FLAG), |(), _| Ok(()), "").letter('R'),
-            candor_front::row("items", Plain::value("N"), |(), _| Ok(()), "").letter('n'),
+            Row::flag("random", FLAG, |(), _| Ok(()), "").letter('R'),
+            Row::value("items", "N", |(), _| Ok(()), "").letter('n'),
         ];
         let table = Table(&[candor_front::Group { title: "", rows: ROWS }]);
         let mut texts = Texts::default();
         let argv: Vec<_> = line.split(' ').map(Into::into).collect();
         let words = candor_front::enter(&mut texts, &argv);
-        let mut given = Given::default();
-        let read = read(&words, &table, &mut (), (&mut given, ""));
-        let names = given.iter().map(|(name, _)| name).collect();
+        let read = read(&words, "mdtest", &table, &mut ());
+        let names = read.given.iter().map(|(name, _)| name).collect();
         (names, read.skipped.into_iter().map(|word| word.text).collect(), read.wrong.len())
     }
 
@@ -303,7 +285,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is written ends in a value or a sentence.
+        /// Any text gives a value or a sentence.
         #[test]
         fn any_text_is_read_or_refused(text in "[-0-9kKmMgGtTpPbBiI.% é]{0,12}") {
             for refused in [number(&text).err(), flag(&text, 0).err()].into_iter().flatten() {

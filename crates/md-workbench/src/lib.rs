@@ -1,7 +1,7 @@
 //! md-workbench: options, the window of objects, the plan, and the output.
 //!
 //! [`options::Options`] is the command line; [`setup::Setup`] adds the position of the window,
-//! which an earlier run may have left; [`plan::lower`] makes the plan; [`output`] prints lines,
+//! which an earlier run may have stored; [`plan::lower`] makes the plan; [`output`] prints lines,
 //! documents and latency files. Nothing here opens a target or runs a program.
 //!
 //! ```

@@ -1,17 +1,30 @@
-//! The options of md-workbench, as they were given.
+//! Options of md-workbench.
 
-mod read;
 mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use read::{Reading, read};
-pub use rows::{Draft, TABLE, help};
+use std::ffi::OsString;
 
+use candor_front::{Environment, Plain, Table};
+use candor_ior_family::reading::{self, Tool};
+use smart_default::SmartDefault;
+
+pub use rows::{TABLE, help};
+
+pub use candor_ior_family::content::Packet;
 pub use candor_ior_family::reading::Instead;
-pub use candor_ior_family::results::{Packet, SummaryFormat};
+pub use candor_ior_family::results::SummaryFormat;
 
-/// A run as it is asked for.
+/// A command line as read.
+pub type Reading = reading::Reading<Options>;
+
+/// Reads a command line, the program's name first.
+pub fn read(argv: &[OsString], environment: &mut dyn Environment) -> Reading {
+    reading::read(argv, environment)
+}
+
+/// A run as requested.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// The command line, the program's name first.
@@ -28,38 +41,39 @@ pub struct Options {
     pub output: OutputOptions,
 }
 
-/// Sets and the objects in them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ObjectOptions {
-    /// Directory of the sets (`-o`).
-    pub prefix: String,
-    /// Sets of each process (`-D`).
-    pub sets: u64,
-    /// Objects in each set (`-P`).
-    pub precreate: u64,
-    /// Objects of each set that the benchmark works on (`-I`).
-    pub steps: u64,
-    /// Ranks from a process to the one whose objects it works on, for each set (`-O`).
-    pub offset: u32,
-    /// Number of the first object; 0 where it is not given.
-    pub start_item: u64,
-}
+impl Tool for Options {
+    const NAME: &'static str = "md-workbench";
+    const TABLE: Table<Plain<Options>> = TABLE;
 
-impl Default for ObjectOptions {
-    fn default() -> Self {
-        ObjectOptions {
-            prefix: "./out".into(),
-            sets: 10,
-            precreate: 3000,
-            steps: 1000,
-            offset: 1,
-            start_item: 0,
-        }
+    fn begin(&mut self, ranks: u32, command: Vec<String>) {
+        (self.ranks, self.command) = (ranks, command);
     }
 }
 
+/// Sets and the objects in them.
+#[derive(Clone, Debug, SmartDefault, PartialEq, Eq)]
+pub struct ObjectOptions {
+    /// Directory of the sets (`-o`).
+    #[default = "./out"]
+    pub prefix: String,
+    /// Sets of each process (`-D`).
+    #[default(10)]
+    pub sets: u64,
+    /// Objects in each set (`-P`).
+    #[default(3000)]
+    pub precreate: u64,
+    /// Objects of each set that the benchmark uses (`-I`).
+    #[default(1000)]
+    pub steps: u64,
+    /// Distance in ranks to the owner of the used objects, per set (`-O`).
+    #[default(1)]
+    pub offset: u32,
+    /// Number of the first object; 0 if not given.
+    pub start_item: u64,
+}
+
 /// Phases, and their ends.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, SmartDefault, PartialEq)]
 pub struct RunOptions {
     /// Make sets and objects (`-1`).
     pub precreate: bool,
@@ -68,83 +82,56 @@ pub struct RunOptions {
     /// Remove objects and sets (`-3`).
     pub cleanup: bool,
     /// Benchmarks one after another (`-R`).
+    #[default(3)]
     pub iterations: u32,
-    /// Waiting time, in times of an operation's (`-t`).
+    /// Waiting time as a multiple of an operation's duration (`-t`).
     pub waiting: f64,
-    /// Each benchmark again with several waiting times (`-T`).
+    /// Repeat each benchmark with several waiting times (`-T`).
     pub adaptive: bool,
-    /// Time after which a benchmark ends, in s (`-w`); 0 sets none.
+    /// Time limit of a benchmark in s (`-w`); 0 means no limit.
     pub stonewall_s: u64,
-    /// All processes go on to the furthest one's count then (`-W`).
+    /// After the limit, all processes continue to the furthest process's count (`-W`).
     pub wear_out: bool,
     /// The benchmark stats and reads only.
     pub read_only: bool,
-    /// A failure of the first phase ends nothing.
+    /// Continue after a failure of the first phase.
     pub ignore_precreate_errors: bool,
     /// File with the number of the oldest object.
+    #[default = "md-workbench.status"]
     pub run_info_file: String,
 }
 
-impl Default for RunOptions {
-    fn default() -> Self {
-        RunOptions {
-            precreate: false,
-            benchmark: false,
-            cleanup: false,
-            iterations: 3,
-            waiting: 0.0,
-            adaptive: false,
-            stonewall_s: 0,
-            wear_out: false,
-            read_only: false,
-            ignore_precreate_errors: false,
-            run_info_file: "md-workbench.status".into(),
-        }
-    }
-}
-
 /// Bytes of objects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, SmartDefault, PartialEq, Eq)]
 pub struct DataOptions {
     /// Bytes of each object (`-S`).
+    #[default(3901)]
     pub size: u64,
-    /// Kind of the bytes.
+    /// Type of the data.
     pub packet: Packet,
-    /// Seed of the bytes (`-G`); absent means the time.
+    /// Seed of the data (`-G`); absent means the time.
     pub seed: Option<u64>,
-    /// Reads are compared (`-X`).
+    /// Verify reads (`-X`).
     pub verify_read: bool,
-    /// The page cache is bypassed.
+    /// Bypass the page cache.
     pub direct: bool,
-}
-
-impl Default for DataOptions {
-    fn default() -> Self {
-        DataOptions {
-            size: 3901,
-            packet: Packet::Timestamp,
-            seed: None,
-            verify_read: false,
-            direct: false,
-        }
-    }
 }
 
 /// Results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutputOptions {
-    /// Only the lines of the phases (`-q`).
+    /// Print the lines of the phases only (`-q`).
     pub quiet: bool,
     /// Verbosity (`-v`).
     pub verbosity: u32,
-    /// A line of counts for each phase, in columns.
+    /// Print a line of counts for each phase, in columns.
     pub detailed: bool,
-    /// Begin of the names of files that get each operation's time (`-L`).
+    /// Prefix of files with operation times (`-L`).
     pub latency_prefix: Option<String>,
-    /// These files have the operations of all processes.
+    /// Write the operations of all processes to these files.
     pub latency_all: bool,
-    /// Form of the results as one document.
+    /// Format of the results as one document.
     pub summary_format: SummaryFormat,
-    /// File that gets that document.
+    /// File for that document.
     pub summary_file: Option<String>,
 }

@@ -1,7 +1,7 @@
-//! Results in md-workbench's forms: a line for each phase, files of latencies, and one document.
+//! Results in md-workbench's formats: a line per phase, latency files, and one document.
 //!
-//! [`Results`] has the figures of each phase; every form is a function of it. A rate counts what
-//! succeeded, and nothing else.
+//! Each format is a function of [`Results`], the metrics of all phases. A rate counts successful
+//! operations only.
 
 mod document;
 mod latencies;
@@ -15,10 +15,10 @@ pub use latencies::{Timed, latency_line, timed};
 pub use results::{OpResult, ProcessResult, Results, StageResult};
 pub use text::{closing, header, line, stamp};
 
-/// Version of md-workbench whose words and forms are spoken.
+/// Version of md-workbench whose formats are used.
 pub const VERSION: &str = "4.1.0+dev";
 
-/// Words that scripts look for, and what stands for them in candor's own sentences.
+/// Words that scripts search for, and the words that candor's own sentences use instead.
 pub const FIGURES: &[(&str, &str)] = &[
     ("precreate process", "the first phase"),
     ("benchmark process", "the benchmark"),

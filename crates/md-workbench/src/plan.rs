@@ -1,4 +1,4 @@
-//! From a run to a plan.
+//! Lowering of a run to a plan.
 
 mod jobs;
 #[cfg(test)]
@@ -9,19 +9,19 @@ pub use jobs::log_file;
 use candor_plan::{OnFailure, Phase, Plan};
 use candor_record::Note;
 
-use super::options::{Draft, Reading, TABLE};
+use super::options::Reading;
 use super::setup::{self, Setup};
 use candor_front::{Diagnostic, Diagnostics, Host};
 
-/// A phase as md-workbench counts them.
+/// A phase of md-workbench.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// Sets and objects are made.
+    /// Create sets and objects.
     #[default]
     Precreate,
-    /// Old objects go and new ones come.
+    /// Replace old objects with new ones.
     Benchmark,
-    /// Objects and sets are removed.
+    /// Remove objects and sets.
     Cleanup,
 }
 
@@ -36,7 +36,7 @@ impl Stage {
     }
 }
 
-/// Things on which a phase of the plan works.
+/// Entries that a phase of the plan handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The directories.
@@ -48,41 +48,39 @@ pub enum Part {
 /// A phase of the plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BenchPhase {
-    /// The phase as md-workbench counts them.
+    /// The phase of md-workbench.
     pub stage: Stage,
     /// Part of that phase.
     pub part: Part,
-    /// Number in the names of latency files: of benchmarks before it.
+    /// Number in the names of latency files: number of earlier benchmarks.
     pub iteration: u32,
-    /// Waiting time, in times of an operation's.
+    /// Waiting time as a multiple of an operation's duration.
     pub waiting: f64,
     /// The last part of its stage.
     pub is_last: bool,
 }
 
-/// A plan, and all that its report cannot tell.
+/// A plan, and data for the output that its report does not have.
 #[derive(Clone, Debug)]
 pub struct Lowered {
     /// The plan.
     pub plan: Plan,
     /// The phases of the plan.
     pub phases: Vec<BenchPhase>,
-    /// The options, and where the window begins.
+    /// The options, and the start of the window.
     pub setup: Setup,
-    /// Places where the plan is not exactly what was asked.
+    /// Differences between plan and request.
     pub notes: Vec<Note>,
 }
 
-/// Makes a plan of a command line.
+/// Lowers a command line to a plan.
 ///
 /// # Errors
-/// Everything that is wrong.
+/// All errors.
 pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnostic>> {
     let mut out = Diagnostics::default();
     let setup = setup::settle(reading, host, &mut out);
-    let draft = Draft::of(setup.asked.clone());
-    let notes = TABLE.notes(&draft, &reading.given, &reading.texts);
-    notes.into_iter().chain(reading.notes.clone()).for_each(|note| out.add_note(note));
+    reading.all_notes(&setup.asked).into_iter().for_each(|note| out.add_note(note));
     if !out.errors.is_empty() {
         return Err(out.errors);
     }
@@ -126,7 +124,7 @@ fn order(setup: &Setup) -> Vec<BenchPhase> {
     phases
 }
 
-/// Name of a phase of the plan, which no other one has.
+/// Unique name of a phase of the plan.
 fn phase_name(setup: &Setup, bench: &BenchPhase) -> String {
     let (name, run) = (bench.stage.name(), &setup.asked.run);
     let number = if bench.stage == Stage::Benchmark && run.iterations > 1 {

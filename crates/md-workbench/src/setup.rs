@@ -1,4 +1,4 @@
-//! A run as it happens: which phases there are, and where the window of objects begins.
+//! A run with its phases and the start of the window of objects.
 
 use candor_plan::check::OPERATION_MAX;
 use candor_plan::path_of;
@@ -8,24 +8,24 @@ use candor_front::{Diagnostics, Host, ReadAs, seed_31_bits};
 
 /// Most phases of a run.
 const PHASES_MAX: u64 = 4096;
-/// Longest file with the number of the oldest object.
+/// Longest file with the number of the oldest object, in bytes.
 const POSITION_BYTES_MAX: usize = 64;
-/// Waiting times of `-T` behind the first benchmark without any.
+/// Waiting times of `-T`, after the first benchmark, which does not wait.
 const ADAPTIVE: [f64; 7] = [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
 
-/// A run as it happens.
+/// A run with its phases and the start of the window of objects.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Setup {
-    /// The options as they were given, with all phases where none was named.
+    /// The options as given; if none names a phase, all phases are set.
     pub asked: Options,
-    /// Number of the oldest object of each set when the run begins.
+    /// Number of the oldest object of each set at the start of the run.
     pub start: u64,
     /// Seed of the data.
     pub data_seed: u64,
 }
 
 impl Setup {
-    /// Objects of all processes, those included that the benchmarks make.
+    /// Objects of all processes, including the objects that benchmarks create.
     pub fn all_objects(&self) -> u64 {
         let (objects, run) = (&self.asked.objects, &self.asked.run);
         let made = objects.steps.saturating_mul(run.iterations.into());
@@ -33,7 +33,7 @@ impl Setup {
         each.saturating_mul(self.asked.ranks.into())
     }
 
-    /// Bytes of the objects that are there at a time, in MiB.
+    /// Size of all objects that exist at one time, in MiB.
     pub fn working_set_mib(&self) -> f64 {
         let Options { ranks, objects, data, .. } = &self.asked;
         let each = objects.sets as f64 * objects.precreate as f64 * data.size as f64;
@@ -49,7 +49,7 @@ impl Setup {
         }
     }
 
-    /// Number and waiting time that the names of latency files have behind the benchmarks.
+    /// Number and waiting time in names of latency files after the benchmarks.
     pub fn after_benchmarks(&self) -> (u32, f64) {
         let run = &self.asked.run;
         match (run.benchmark, run.adaptive) {
@@ -60,7 +60,7 @@ impl Setup {
     }
 }
 
-/// Settles what the options leave open; everything that is wrong with them is added to `out`.
+/// Settles the options, and adds all errors to `out`.
 pub fn settle(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) -> Setup {
     let mut asked = reading.options.clone();
     let run = &mut asked.run;
@@ -75,7 +75,7 @@ pub fn settle(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) -> Setu
     Setup { asked, start, data_seed }
 }
 
-/// Number of the oldest object: that of the words, or of an earlier run.
+/// Number of the oldest object, from the command line or from an earlier run.
 fn start(reading: &Reading, asked: &Options, host: &dyn Host, out: &mut Diagnostics) -> u64 {
     let start = asked.objects.start_item;
     if start > 0 {
@@ -98,7 +98,7 @@ fn start(reading: &Reading, asked: &Options, host: &dyn Host, out: &mut Diagnost
     })
 }
 
-/// Number of the oldest object in the file of an earlier run; none where it cannot be read.
+/// Number of the oldest object in the file of an earlier run; `None` if it cannot be read.
 fn position(host: &dyn Host, file: &str) -> Option<u64> {
     let bytes = host.first_bytes(&path_of(file), ReadAs::Replaceable, POSITION_BYTES_MAX).ok()?;
     let text = String::from_utf8(bytes).ok()?;

@@ -1,17 +1,31 @@
-//! The options of mdtest, as they were given.
+//! Options of mdtest.
 
-mod read;
 mod rows;
 #[cfg(test)]
 mod tests;
-pub use read::{Reading, read};
-pub use rows::{Draft, TABLE, help};
+
+use std::ffi::OsString;
+
+use candor_front::{Environment, Plain, Table};
+use candor_ior_family::reading::{self, Tool};
+use smart_default::SmartDefault;
+
+pub use rows::{TABLE, help};
 
 pub use candor_ior_family::back_ends::BackEnd;
+pub use candor_ior_family::content::Packet;
 pub use candor_ior_family::reading::Instead;
-pub use candor_ior_family::results::{Packet, SummaryFormat};
+pub use candor_ior_family::results::SummaryFormat;
 
-/// A test as it is asked for.
+/// A command line as read.
+pub type Reading = reading::Reading<Options>;
+
+/// Reads a command line, the program's name first.
+pub fn read(argv: &[OsString], environment: &mut dyn Environment) -> Reading {
+    reading::read(argv, environment)
+}
+
+/// A test as requested.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// The command line, the program's name first.
@@ -22,9 +36,9 @@ pub struct Options {
     pub tree: TreeOptions,
     /// The operations.
     pub phases: Phases,
-    /// How names are made, and by whom.
+    /// Ways of creating names, and the tasks that create them.
     pub making: MakingOptions,
-    /// Iterations, tasks, ends.
+    /// Iterations, tasks and limits.
     pub run: RunOptions,
     /// Bytes of files.
     pub data: DataOptions,
@@ -32,40 +46,37 @@ pub struct Options {
     pub output: OutputOptions,
 }
 
+impl Tool for Options {
+    const NAME: &'static str = "mdtest";
+    const TABLE: Table<Plain<Options>> = TABLE;
+
+    fn begin(&mut self, ranks: u32, command: Vec<String>) {
+        (self.ranks, self.command) = (ranks, command);
+    }
+}
+
 /// Items and their tree.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, SmartDefault, PartialEq, Eq)]
 pub struct TreeOptions {
     /// The directories of `-d`.
+    #[default(vec!["./out".into()])]
     pub paths: Vec<String>,
-    /// Items of each task (`-n`); 0 where it is not given.
+    /// Items of each task (`-n`); 0 if not given.
     pub items: u64,
-    /// Items of each task in each directory (`-I`); 0 where it is not given.
+    /// Items of each task in each directory (`-I`); 0 if not given.
     pub items_per_dir: u64,
     /// Levels below the root (`-z`).
     pub depth: u32,
     /// Directories in each directory (`-b`), 1 by default.
+    #[default(1)]
     pub branch: u32,
-    /// Items stand in the deepest directories only (`-L`).
+    /// Put items into the deepest directories only (`-L`).
     pub leaf_only: bool,
     /// Each task has a tree (`-u`).
     pub unique: bool,
 }
 
-impl Default for TreeOptions {
-    fn default() -> Self {
-        TreeOptions {
-            paths: vec!["./out".into()],
-            items: 0,
-            items_per_dir: 0,
-            depth: 0,
-            branch: 1,
-            leaf_only: false,
-            unique: false,
-        }
-    }
-}
-
-/// The operations that are asked for; where none is, all are.
+/// The requested operations; without any, all operations run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phases {
     /// On files (`-F`).
@@ -84,76 +95,57 @@ pub struct Phases {
     pub rename: bool,
 }
 
-/// How names are made, and by whom.
+/// Ways of creating names, and the tasks that create them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MakingOptions {
-    /// Task 0 makes and removes the items of all (`-c`).
+    /// Task 0 creates and removes all items (`-c`).
     pub collective: bool,
     /// All tasks work on the same files (`-S`).
     pub shared: bool,
-    /// Files are made by `mknod` (`-k`).
+    /// Create files with `mknod` (`-k`).
     pub mknod: bool,
-    /// Each file is synced after its write (`-y`).
+    /// Sync each file after its write (`-y`).
     pub fsync: bool,
-    /// The filesystem is synced after each phase (`-Y`).
+    /// Sync the filesystem after each phase (`-Y`).
     pub sync: bool,
 }
 
-/// Iterations, tasks, ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Iterations, tasks and limits.
+#[derive(Clone, Debug, SmartDefault, PartialEq, Eq)]
 pub struct RunOptions {
     /// Iterations (`-i`), 1 by default.
+    #[default(1)]
     pub iterations: u32,
     /// Fewest tasks (`-f`), 1 by default.
+    #[default(1)]
     pub first: u32,
-    /// Most tasks (`-l`); 0 means all, and only these.
+    /// Most tasks (`-l`); 0 means only runs with all tasks.
     pub last: u32,
     /// Step from fewest to most (`-s`), 1 by default.
+    #[default(1)]
     pub stride: u32,
-    /// Each phase works on the items of the task so many further on than the phase before (`-N`).
+    /// Number of tasks by which each phase shifts the items (`-N`).
     pub shift: u64,
-    /// Phases of one task do not wait for the others (`-B`).
+    /// Disable barriers between phases (`-B`).
     pub no_barriers: bool,
     /// Wait before the tests of an iteration in s (`-p`).
     pub delay_s: u64,
-    /// Time after which file creation ends, in s (`-W`); 0 sets none.
+    /// Time limit of file creation in s (`-W`); 0 means no limit.
     pub stonewall_s: u64,
-    /// File with the number of items that were created (`-x`).
+    /// File with the number of created items (`-x`).
     pub stonewall_file: Option<String>,
     /// Stat and read in random order (`-R`).
     pub random: bool,
-    /// Seed of that order; 0 means the time.
+    /// Seed of the random order; 0 means the time.
     pub random_seed: u64,
     /// Command before each phase.
     pub before: Option<String>,
-    /// Command after each phase, in its time.
+    /// Command after each phase, within its time.
     pub after: Option<String>,
-    /// A warning is an error.
+    /// Treat warnings as errors.
     pub warnings_are_errors: bool,
     /// Verbosity (`-v`, `-V`).
     pub verbosity: u32,
-}
-
-impl Default for RunOptions {
-    fn default() -> Self {
-        RunOptions {
-            iterations: 1,
-            first: 1,
-            last: 0,
-            stride: 1,
-            shift: 0,
-            no_barriers: false,
-            delay_s: 0,
-            stonewall_s: 0,
-            stonewall_file: None,
-            random: false,
-            random_seed: 0,
-            before: None,
-            after: None,
-            warnings_are_errors: false,
-            verbosity: 0,
-        }
-    }
 }
 
 /// Bytes of files.
@@ -161,39 +153,39 @@ impl Default for RunOptions {
 pub struct DataOptions {
     /// The back end (`-a`).
     pub back_end: BackEnd,
-    /// Bytes that are written into each file (`-w`).
+    /// Bytes to write to each file (`-w`).
     pub write_bytes: u64,
-    /// Bytes that are read of each file (`-e`).
+    /// Bytes to read from each file (`-e`).
     pub read_bytes: u64,
-    /// Kind of the bytes.
+    /// Type of the data.
     pub packet: Packet,
-    /// Seed of the bytes (`-G`); absent means the time.
+    /// Seed of the data (`-G`); absent means the time.
     pub seed: Option<u64>,
-    /// Reads are compared (`-X`).
+    /// Verify reads (`-X`).
     pub verify_read: bool,
-    /// Writes are read back and compared.
+    /// Read writes back, and verify them.
     pub verify_write: bool,
-    /// The page cache is bypassed.
+    /// Bypass the page cache.
     pub direct: bool,
 }
 
 /// Results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutputOptions {
-    /// Rates, and times below them (`-P`).
+    /// Print rates, and times below them (`-P`).
     pub both: bool,
-    /// Times instead of rates (`-Z`).
+    /// Print times instead of rates (`-Z`).
     pub times: bool,
-    /// Rates of each task.
+    /// Print rates of each task.
     pub all_procs: bool,
-    /// Statistics over tasks beside those over iterations.
+    /// Print statistics over tasks in addition to statistics over iterations.
     pub rank_statistics: bool,
-    /// File that gets rates of each task.
+    /// File for rates of each task.
     pub rank_file: Option<String>,
-    /// Begin of the names of files that get each operation's time.
+    /// Prefix of files with operation times.
     pub per_op_prefix: Option<String>,
-    /// Form of the results as one document.
+    /// Format of the results as one document.
     pub summary_format: SummaryFormat,
-    /// File that gets that document.
+    /// File for that document.
     pub summary_file: Option<String>,
 }

@@ -1,7 +1,7 @@
-//! Results in mdtest's forms: the block of rates, CSV of each task, and one document of all.
+//! Results in mdtest's formats: the block of rates, CSV of each task, and one document.
 //!
-//! [`Results`] has the figures of each row; every form is a function of it. A rate counts what
-//! succeeded, and nothing else.
+//! Each format is a function of [`Results`], the metrics of all rows. A rate counts successful
+//! operations only.
 
 mod document;
 mod ranks;
@@ -17,10 +17,10 @@ pub use text::{Space, header, stamp, totals_and_block};
 
 pub use candor_ior_family::results::exponent;
 
-/// Version of mdtest whose words and forms are spoken.
+/// Version of mdtest whose formats are used.
 pub const VERSION: &str = "4.1.0+dev";
 
-/// Words of the rows that scripts look for, and what stands for them in candor's own sentences.
+/// Row names that scripts search for, and the words that candor's own sentences use instead.
 pub const FIGURES: &[(&str, &str)] = &[
     ("Directory creation", "creation of directories"),
     ("Directory stat", "stat of directories"),

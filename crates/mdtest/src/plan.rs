@@ -1,6 +1,5 @@
-//! From a test to a plan.
+//! Lowering of a test to a plan.
 
-mod content;
 mod jobs;
 mod targets;
 #[cfg(test)]
@@ -11,27 +10,27 @@ pub use jobs::log_file;
 use candor_plan::{Nanos, OnFailure, Phase, Plan, Work};
 use candor_record::Note;
 
-use super::options::{Draft, Options, Reading, TABLE};
+use super::options::{Options, Reading};
 use super::setup::{self, Setup, Test};
 use candor_front::{Diagnostic, Diagnostics, Host};
 
-/// Part that a phase of the plan has in a row of the result.
+/// Part of a result row that a phase of the plan measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The operations, or the first of them.
+    /// The operations, or the first part of them.
     Work,
-    /// Opening and writing of the files that task 0 has made for all.
+    /// Open and write of the files that task 0 has created for all tasks.
     Fill,
-    /// Command before it, out of its time.
+    /// Command before the phase, outside its time.
     Before,
-    /// Command after it, in its time.
+    /// Command after the phase, within its time.
     After,
 }
 
 /// A phase of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BenchPhase {
-    /// Tasks that run.
+    /// Number of tasks.
     pub tasks: u32,
     /// Iteration, from 0.
     pub iteration: u32,
@@ -43,29 +42,27 @@ pub struct BenchPhase {
     pub is_last: bool,
 }
 
-/// A plan, and all that its report cannot tell.
+/// A plan, and data for the output that its report does not have.
 #[derive(Clone, Debug)]
 pub struct Lowered {
     /// The plan.
     pub plan: Plan,
     /// The phases of the plan.
     pub phases: Vec<BenchPhase>,
-    /// The options, and the arithmetic of the items.
+    /// The options, and the numbers of items.
     pub setup: Setup,
-    /// Places where the plan is not exactly what was asked.
+    /// Differences between plan and request.
     pub notes: Vec<Note>,
 }
 
-/// Makes a plan of a command line.
+/// Lowers a command line to a plan.
 ///
 /// # Errors
-/// Everything that is wrong.
+/// All errors.
 pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnostic>> {
     let mut out = Diagnostics::default();
     let setup = setup::settle(reading, host, &mut out);
-    let draft = Draft::of(setup.asked.clone());
-    let notes = TABLE.notes(&draft, &reading.given, &reading.texts);
-    notes.into_iter().chain(reading.notes.clone()).for_each(|note| out.add_note(note));
+    reading.all_notes(&setup.asked).into_iter().for_each(|note| out.add_note(note));
     if !out.errors.is_empty() {
         return Err(out.errors);
     }
@@ -81,7 +78,7 @@ pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnost
     Ok(Lowered { plan, phases, notes: out.notes, setup })
 }
 
-/// Rows of an iteration, in the order in which they run.
+/// Rows of an iteration in run order.
 pub fn tests(setup: &Setup) -> Vec<Test> {
     let Options { phases, .. } = &setup.asked;
     let of_items = |wanted: bool| wanted && setup.items > 0;
@@ -91,7 +88,7 @@ pub fn tests(setup: &Setup) -> Vec<Test> {
         (phases.create, Test::TreeCreate),
         (dirs(phases.create), Test::DirCreate),
         (dirs(phases.stat), Test::DirStat),
-        // The only item of a task keeps its name.
+        // A single item per task is not renamed.
         (dirs(phases.rename && setup.items > 1), Test::DirRename),
         (dirs(phases.remove), Test::DirRemove),
         (files(phases.create), Test::FileCreate),

@@ -1,4 +1,4 @@
-//! A test as it runs: which operations there are, and how many items.
+//! A test with its operations and numbers of items.
 
 use candor_plan::check::OPERATION_MAX;
 use candor_plan::path_of;
@@ -6,15 +6,15 @@ use candor_plan::path_of;
 use super::options::{BackEnd, Options, Phases, Reading};
 use candor_front::{Diagnostics, Host, ReadAs, seed_31_bits};
 
-/// Most directories of one tree, and most runs of all phases.
+/// Largest number of directories in a tree, and of runs of all phases.
 const DIRECTORIES_MAX: u64 = 1 << 32;
 const RUNS_MAX: u64 = 4096;
-/// Longest file with the items of an earlier run.
+/// Longest file with the items of an earlier run, in bytes.
 const ITEMS_BYTES_MAX: usize = 4096;
-/// Most test directories of all runs.
+/// Largest number of test directories of all runs.
 const TEST_DIRS_MAX: u64 = 1 << 14;
 
-/// One row of the result.
+/// A row of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names are the rows'")]
 pub enum Test {
@@ -32,7 +32,7 @@ pub enum Test {
 }
 
 impl Test {
-    /// Every one, in the order in which results list them.
+    /// All rows, in the order of the results.
     pub const ALL: [Test; 11] = [
         Test::DirCreate,
         Test::DirStat,
@@ -64,7 +64,7 @@ impl Test {
         }
     }
 
-    /// True for the making and removal of the tree itself.
+    /// True for creation and removal of the tree.
     pub fn is_of_tree(self) -> bool {
         matches!(self, Test::TreeCreate | Test::TreeRemove)
     }
@@ -78,21 +78,21 @@ impl Test {
 /// A test as it runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Setup {
-    /// The options as they were given, with all operations where none was named.
+    /// The options as given; if none names an operation, all operations are set.
     pub asked: Options,
-    /// Directories of one tree, the root included.
+    /// Directories of a tree, including the root.
     pub directories: u64,
-    /// Items of a task in each directory that holds items.
+    /// Items of a task per directory with items.
     pub items_per_dir: u64,
-    /// Test directories of an iteration, each with a tree and items of its own.
+    /// Test directories of an iteration, each with its own tree and items.
     pub loops: u64,
     /// Items of a task.
     pub items: u64,
-    /// Numbers of tasks, each of which runs all iterations.
+    /// Numbers of tasks; all iterations run for each.
     pub task_counts: Vec<u32>,
-    /// Items of a task that an earlier run has made, where its file says so.
+    /// Items per task of an earlier run, from its file.
     pub first_items: Option<u64>,
-    /// Seed of the random order; absent where items come in order.
+    /// Seed of the random order; absent for sequential order.
     pub random_seed: Option<u64>,
     /// Seed of the data.
     pub data_seed: u64,
@@ -104,7 +104,7 @@ impl Setup {
         self.items.saturating_mul(tasks.into())
     }
 
-    /// Words about the items of so many tasks.
+    /// Sentence about the items of `tasks` tasks.
     pub fn totals(&self, tasks: u32) -> String {
         let phases = self.asked.phases;
         let all = self.all_items(tasks);
@@ -134,7 +134,7 @@ impl Setup {
     }
 }
 
-/// Settles what the options leave open; everything that is wrong with them is added to `out`.
+/// Settles the options, and adds all errors to `out`.
 pub fn settle(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) -> Setup {
     let mut asked = reading.options.clone();
     settle_phases(&mut asked);
@@ -164,13 +164,13 @@ pub fn settle(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) -> Setu
     }
 }
 
-/// Number at the start of a file with the items of an earlier run; none where it cannot be read.
+/// Number at the start of a file with the items of an earlier run; `None` if it cannot be read.
 fn items_of(host: &dyn Host, file: &str) -> Option<u64> {
     let bytes = host.first_bytes(&path_of(file), ReadAs::Replaceable, ITEMS_BYTES_MAX).ok()?;
     String::from_utf8(bytes).ok()?.split_whitespace().next()?.parse().ok()
 }
 
-/// All operations where none is named, on files and directories where neither is.
+/// Sets all operations if none is named, and files and directories if neither is named.
 fn settle_phases(asked: &mut Options) {
     let phases = &mut asked.phases;
     let Phases { create, stat, read, remove, rename, .. } = *phases;
@@ -192,7 +192,7 @@ fn task_counts(asked: &Options) -> Vec<u32> {
     }
 }
 
-/// Options that exclude each other.
+/// Refuses options that exclude each other.
 fn check_together(reading: &Reading, asked: &Options, out: &mut Diagnostics) {
     let (making, tree, run) = (&asked.making, &asked.tree, &asked.run);
     let several = tree.paths.len() > 1;
@@ -337,7 +337,7 @@ fn check_tasks(reading: &Reading, asked: &Options, out: &mut Diagnostics) {
     }
 }
 
-/// Options that need files, where there are none.
+/// Refuses options that need files, for DUMMY.
 fn check_dummy(reading: &Reading, asked: &Options, out: &mut Diagnostics) {
     if asked.data.back_end != BackEnd::Dummy {
         return;
@@ -352,14 +352,14 @@ fn check_dummy(reading: &Reading, asked: &Options, out: &mut Diagnostics) {
     }
 }
 
-/// Directories of a tree, the root included; at most what 64 bits hold.
+/// Directories of a tree, including the root, limited to 64 bits.
 fn directories(depth: u32, branch: u32) -> u64 {
     let level = |level: u32| u64::from(branch).saturating_pow(level);
     (0..=depth).fold(0, |sum: u64, nth| sum.saturating_add(level(nth)))
 }
 
-/// Items by directory, test directory and task: `-n` is rounded down to a multiple of the
-/// directories that hold items.
+/// Items per directory, test directory and task. `-n` is rounded down to a multiple of the
+/// directories with items.
 fn count(reading: &Reading, asked: &Options, out: &mut Diagnostics) -> Setup {
     let tree = &asked.tree;
     let directories = directories(tree.depth, tree.branch);

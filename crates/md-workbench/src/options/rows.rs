@@ -1,16 +1,17 @@
 //! The table of md-workbench's options.
 
 use super::{Options, Packet, SummaryFormat};
-use candor_front::{Group, Plain, Refused, Row, Set, Table, bare, row, store};
-use candor_ior_family::back_ends::{self, GPU, HINTS, LOCKS, STRIPES};
-use candor_ior_family::reading::{self, Instead};
-use candor_ior_family::words::{self, FLAG, put, put_flag};
-
-/// The options so far, and what asks for something else than a run.
-pub type Draft = reading::Draft<Options>;
+use candor_front::{Group, Plain, Refused, Set, Table, bare, store, store_text};
+use candor_ior_family::back_ends::{self, GPU};
+use candor_ior_family::rows::{
+    NUMBER_MAX, Shared, count_flag, help as help_row, put, put_flag, put_some,
+};
+use candor_ior_family::words::{self, FLAG};
 
 /// The values of md-workbench's options.
-pub type Value = Plain<Draft>;
+pub type Value = Plain<Options>;
+
+type Row = candor_front::Row<Value>;
 
 /// All options.
 pub const TABLE: Table<Value> = Table(&[
@@ -20,167 +21,135 @@ pub const TABLE: Table<Value> = Table(&[
     Group { title: "Bytes of objects", rows: DATA },
     Group { title: "Results", rows: OUTPUT },
     Group { title: "Back ends", rows: BACK_ENDS },
+    Group { title: "Back ends", rows: Shared::FILESYSTEMS },
+    Group { title: "Back ends", rows: REFUSED },
 ]);
 
-/// A number without a sign.
-const NUMBER_MAX: u64 = i32::MAX as u64;
-
-/// A flag.
-const fn flag(name: &'static str, set: Set<Draft>, help: &'static str) -> Row<Value> {
-    row(name, Value::maybe(FLAG), set, help)
-}
-
-/// An option with a value.
-const fn value(
-    (name, form): (&'static str, &'static str),
-    set: Set<Draft>,
-    help: &'static str,
-) -> Row<Value> {
-    row(name, Value::value(form), set, help)
+const fn flag(name: &'static str, set: Set<Options>, help: &'static str) -> Row {
+    Row::flag(name, FLAG, set, help)
 }
 
 #[rustfmt::skip]
-const PHASES: &[Row<Value>] = &[
-    flag("run-precreate", |d, t| put_flag(&mut d.options.run.precreate, t),
-        "make sets and objects").letter('1').exact("phase", "1"),
-    flag("run-benchmark", |d, t| put_flag(&mut d.options.run.benchmark, t),
-        "stat, read and delete the oldest object of each set, and create a new one").letter('2')
+const PHASES: &[Row] = &[
+    flag("run-precreate", |o, t| put_flag(&mut o.run.precreate, t), "Create sets and objects")
+        .letter('1').exact("phase", "1"),
+    flag("run-benchmark", |o, t| put_flag(&mut o.run.benchmark, t),
+        "Stat, read and delete each set's oldest object, and create one").letter('2')
         .exact("entries.window", "1"),
-    flag("run-cleanup", |d, t| put_flag(&mut d.options.run.cleanup, t),
-        "remove objects and sets").letter('3')
-        .near("phase", "1", "objects are removed across the sets, and the sets after all of them; \
+    flag("run-cleanup", |o, t| put_flag(&mut o.run.cleanup, t), "Remove objects and sets")
+        .letter('3').near("phase", "1", "all objects are removed before the first set; \
               md-workbench removes one set after another"),
-    value(("iterations", "N"), |d, t| put(&mut d.options.run.iterations, t, [1, 10_000]),
-        "benchmarks, one after another").letter('R').default("3").exact("phase", "2"),
-    flag("read-only", |d, t| put_flag(&mut d.options.run.read_only, t),
-        "the benchmark stats and reads only").exact("entries.steps", "1"),
-    flag("ignore-precreate-errors",
-        |d, t| put_flag(&mut d.options.run.ignore_precreate_errors, t),
-        "continue where a set or an object cannot be created").exact("phase.on_failure", "1"),
+    Row::value("iterations", "N", |o, t| put(&mut o.run.iterations, t, [1, 10_000]),
+        "Run N benchmarks, one after another").letter('R').default("3").exact("phase", "2"),
+    flag("read-only", |o, t| put_flag(&mut o.run.read_only, t), "Stat and read only")
+        .exact("entries.steps", "1"),
+    flag("ignore-precreate-errors", |o, t| put_flag(&mut o.run.ignore_precreate_errors, t),
+        "Continue if a set or an object cannot be created").exact("phase.on_failure", "1"),
 ];
 
 #[rustfmt::skip]
-const OBJECTS: &[Row<Value>] = &[
-    value(("o", "DIR"), |d, t| store(&mut d.options.objects.prefix, t.to_owned()),
-        "directory of the sets").letter('o').default("./out").exact("target.path", "/a"),
-    value(("data-sets", "N"), |d, t| put(&mut d.options.objects.sets, t, [1, NUMBER_MAX]),
-        "sets of each process").letter('D').default("10").exact("target.tree.width", "2"),
-    value(("precreate-per-set", "N"),
-        |d, t| put(&mut d.options.objects.precreate, t, [1, NUMBER_MAX]),
-        "objects in each set").letter('P').default("3000").exact("target.tree.items", "30"),
-    value(("obj-per-proc", "N"), |d, t| put(&mut d.options.objects.steps, t, [1, NUMBER_MAX]),
-        "objects of each set that a benchmark works on").letter('I').default("1000")
-        .exact("entries.first", "10"),
-    value(("offset", "N"), |d, t| put(&mut d.options.objects.offset, t, [0, NUMBER_MAX]),
-        "ranks between who makes an object and who reads it, for each set").letter('O')
-        .default("1").exact("entries.window.rank_step", "2"),
-    value(("start-item", "N"), |d, t| put(&mut d.options.objects.start_item, t, [0, NUMBER_MAX]),
-        "number of the first object").default("0").exact("entries.window.start", "5"),
-    value(("run-info-file", "FILE"),
-        |d, t| store(&mut d.options.run.run_info_file, t.to_owned()),
-        "file with the number of the first object, for a later run").default("md-workbench.status")
-        .exact("entries.window.start", "f"),
+const OBJECTS: &[Row] = &[
+    Row::value("o", "DIR", |o, t| store(&mut o.objects.prefix, t.to_owned()),
+        "Put the sets into DIR").default("./out").exact("target.path", "/a"),
+    Row::value("data-sets", "N", |o, t| put(&mut o.objects.sets, t, [1, NUMBER_MAX]),
+        "Use N sets per process").letter('D').default("10").exact("target.tree.width", "2"),
+    Row::value("precreate-per-set", "N", |o, t| put(&mut o.objects.precreate, t, [1, NUMBER_MAX]),
+        "Create N objects in each set").letter('P').default("3000")
+        .exact("target.tree.items", "30"),
+    Row::value("obj-per-proc", "N", |o, t| put(&mut o.objects.steps, t, [1, NUMBER_MAX]),
+        "Benchmark N objects of each set").letter('I').default("1000").exact("entries.first", "10"),
+    Row::value("offset", "N", |o, t| put(&mut o.objects.offset, t, [0, NUMBER_MAX]),
+        "Read objects of the N-th next rank, N more per set").letter('O').default("1")
+        .exact("entries.window.rank_step", "2"),
+    Row::value("start-item", "N", |o, t| put(&mut o.objects.start_item, t, [0, NUMBER_MAX]),
+        "Start with object N").default("0").exact("entries.window.start", "5"),
+    Row::value("run-info-file", "FILE", |o, t| store(&mut o.run.run_info_file, t.to_owned()),
+        "Store the number of the first object in FILE for later runs")
+        .default("md-workbench.status").exact("entries.window.start", "f"),
 ];
 
 #[rustfmt::skip]
-const RUN: &[Row<Value>] = &[
-    value(("stonewall-timer", "SECONDS"),
-        |d, t| put(&mut d.options.run.stonewall_s, t, [0, NUMBER_MAX]),
-        "end each benchmark after SECONDS").letter('w').default("0").exact("stop.time", "5"),
-    flag("stonewall-wear-out", |d, t| put_flag(&mut d.options.run.wear_out, t),
-        "all processes then continue to the furthest process's count").letter('W')
+const RUN: &[Row] = &[
+    Row::value("stonewall-timer", "SECONDS", |o, t| put(&mut o.run.stonewall_s, t, [0, NUMBER_MAX]),
+        "End each benchmark after SECONDS").letter('w').default("0").exact("stop.time", "5"),
+    flag("stonewall-wear-out", |o, t| put_flag(&mut o.run.wear_out, t),
+        "Then let all processes reach the count of the furthest").letter('W')
         .exact("stop.stonewall", "1"),
-    value(("waiting-time", "FACTOR"), |d, t| factor(&mut d.options.run.waiting, t),
-        "wait after each operation for FACTOR times its duration").letter('t').default("0")
+    Row::value("waiting-time", "FACTOR", |o, t| factor(&mut o.run.waiting, t),
+        "After each operation, wait FACTOR times its duration").letter('t').default("0")
         .near("pace.think.relative", "0.5", WAITS),
-    flag("adaptive-waiting", |d, t| put_flag(&mut d.options.run.adaptive, t),
-        "each benchmark again with waiting times from 0.0625 to 4").letter('T')
+    flag("adaptive-waiting", |o, t| put_flag(&mut o.run.adaptive, t),
+        "Repeat each benchmark with waiting times from 0.0625 to 4").letter('T')
         .near("pace.think.relative", "1", WAITS),
-    flag("verbose", |d, t| {
-        d.options.output.verbosity = words::flag(t, d.options.output.verbosity)?;
-        Ok(())
-    }, "verbosity (each adds one)").letter('v')
-        .near("", "1", "no level adds a line: the line about time that is up is always printed"),
+    flag("verbose", |o, t| count_flag(&mut o.output.verbosity, t), "Increase verbosity by one")
+        .letter('v')
+        .near("", "1", "no level adds a line: the line about the time limit is always printed"),
 ];
 
 const WAITS: &str =
-    "the waits follow the open, the read and the close of an object one by one, not all three";
+    "the waits follow the open, the read and the close of an object separately, not all three";
 
 #[rustfmt::skip]
-const DATA: &[Row<Value>] = &[
-    value(("object-size", "BYTES"), |d, t| put(&mut d.options.data.size, t, [0, NUMBER_MAX]),
-        "bytes of each object").letter('S').default("3901").exact("target.tree.file_size", "100"),
-    flag("verify-read", |d, t| put_flag(&mut d.options.data.verify_read, t),
-        "compare what is read").letter('X').exact("entries.verify", "1"),
-    value(("G", "N"), |d, t| {
-        d.options.data.seed = Some(words::within(t, [0, NUMBER_MAX])?);
-        Ok(())
-    }, "seed of the data; the time without it").letter('G').exact("entries.content", "7"),
-    value(("dataPacketType", "o|i|t|r"),
-        |d, t| store(&mut d.options.data.packet, Packet::of(t)?),
-        "kind of data [offset|incompressible|timestamp|random]").default("t")
+const DATA: &[Row] = &[
+    Row::value("object-size", "BYTES", |o, t| put(&mut o.data.size, t, [0, NUMBER_MAX]),
+        "Make objects of BYTES").letter('S').default("3901").exact("target.tree.file_size", "100"),
+    flag("verify-read", |o, t| put_flag(&mut o.data.verify_read, t), "Verify the data of reads")
+        .letter('X').exact("entries.verify", "1"),
+    Row::value("G", "N", |o, t| put_some(&mut o.data.seed, t),
+        "Set the seed of the data [default: the time]").exact("entries.content", "7"),
+    Row::value("dataPacketType", "o|i|t|r", |o, t| store(&mut o.data.packet, Packet::of(t)?),
+        "Write data of this type: offset, incompressible, timestamp or random").default("t")
         .exact("entries.content", "r"),
-    flag("incompressible-data", |d, t| {
-        let mut is_set = d.options.data.packet == Packet::Incompressible;
-        put_flag(&mut is_set, t)?;
-        store(&mut d.options.data.packet, if is_set { Packet::Incompressible } else {
-            Packet::Timestamp
-        })
-    }, "incompressible data").near("entries.content", "1", "it is --dataPacketType=i; versions of \
-        md-workbench that have this flag differ in the bytes"),
+    flag("incompressible-data", incompressible, "Write incompressible data")
+        .near("entries.content", "1", "the flag equals --dataPacketType=i; versions of \
+              md-workbench that have this flag differ in the bytes"),
 ];
 
 #[rustfmt::skip]
-const OUTPUT: &[Row<Value>] = &[
-    value(("latency", "PREFIX"), |d, t| text(&mut d.options.output.latency_prefix, t),
-        "time of each operation of process 0 as CSV, a file per phase and operation").letter('L')
+const OUTPUT: &[Row] = &[
+    Row::value("latency", "PREFIX", |o, t| store_text(&mut o.output.latency_prefix, t),
+        "Write operation times of process 0 as CSV, per phase and operation").letter('L')
         .exact("job.operations_log", "p"),
-    flag("latency-all", |d, t| put_flag(&mut d.options.output.latency_all, t),
-        "these files have the operations of all processes").exact("job.operations_log", "1"),
-    flag("quiet", |d, t| put_flag(&mut d.options.output.quiet, t),
-        "only the lines of the phases").letter('q').exact("", "1"),
-    flag("print-detailed-stats", |d, t| put_flag(&mut d.options.output.detailed, t),
-        "counts of each phase in columns")
-        .near("", "1", "the line of a phase with errors is printed in addition to its counts, \
-                        which md-workbench leaves out"),
-    bare("process-reports", Value::maybe(FLAG), "lines for each process")
+    flag("latency-all", |o, t| put_flag(&mut o.output.latency_all, t),
+        "Write the operations of all processes to these files").exact("job.operations_log", "1"),
+    flag("quiet", |o, t| put_flag(&mut o.output.quiet, t), "Print the lines of the phases only")
+        .letter('q').exact("", "1"),
+    flag("print-detailed-stats", |o, t| put_flag(&mut o.output.detailed, t),
+        "Print counts of each phase in columns").near("", "1", "the line of a phase with errors is \
+              printed in addition to its counts, which md-workbench leaves out"),
+    bare("process-reports", Value::maybe(FLAG), "Print lines for each process")
         .refused("1", "latencies are not kept by process; --summary-format=JSON has objects and \
-                 seconds of each"),
-    value(("summary-format", "default|JSON|CSV"),
-        |d, t| store(&mut d.options.output.summary_format, SummaryFormat::of(t)?),
-        "candor's own: results as one document").alias(&["summaryFormat"]).default("default")
+              seconds of each"),
+    Row::value("summary-format", "default|JSON|CSV",
+        |o, t| store(&mut o.output.summary_format, SummaryFormat::of(t)?),
+        "Print results as one document (candor only)").alias(&["summaryFormat"]).default("default")
         .exact("", "JSON"),
-    value(("summary-file", "FILE"), |d, t| text(&mut d.options.output.summary_file, t),
-        "candor's own: file of that document").alias(&["summaryFile"]).exact("", "f"),
-    flag("help", |d, _| store(&mut d.instead, Some(Instead::Help)), "this text").letter('h')
-        .exact("", "1"),
+    Row::value("summary-file", "FILE", |o, t| store_text(&mut o.output.summary_file, t),
+        "Write that document to FILE (candor only)").alias(&["summaryFile"]).exact("", "f"),
+    help_row(),
 ];
 
 #[rustfmt::skip]
-const BACK_ENDS: &[Row<Value>] = &[
-    value(("api", "API"), |_, t| back_ends::posix(t), "API for I/O").letter('a').default("POSIX")
+const BACK_ENDS: &[Row] = &[
+    Row::value("api", "API", |_, t| back_ends::posix(t), "Select the back end: POSIX").letter('a')
+        .default("POSIX")
         .idle("posix", "POSIX is the only back end of candor, and others are refused"),
-    flag("posix.odirect", |d, t| put_flag(&mut d.options.data.direct, t),
-        "bypass the page cache").exact("entries.direct", "1"),
-    bare("posix.rangelocks", Value::maybe(FLAG), "lock each range").refused("1", LOCKS),
-    bare("posix.lustre.stripecount", Value::value("N"), "stripes of a file").refused("1", STRIPES),
-    bare("posix.lustre.stripesize", Value::value("BYTES"), "bytes per stripe")
-        .refused("1m", STRIPES),
-    bare("posix.lustre.startost", Value::value("N"), "first target").refused("1", STRIPES),
-    bare("posix.lustre.ignorelocks", Value::maybe(FLAG), "no locks of Lustre")
-        .refused("1", STRIPES),
-    bare("posix.gpfs.createsharing", Value::maybe(FLAG), "hint of GPFS").refused("1", HINTS),
-    bare("posix.beegfs.NumTargets", Value::value("N"), "targets of BeeGFS").refused("1", HINTS),
-    bare("posix.beegfs.ChunkSize", Value::value("BYTES"), "chunks of BeeGFS")
-        .refused("64k", HINTS),
-    bare("allocateBufferOnGPU", Value::maybe(FLAG), "buffers of a GPU").refused("1", GPU),
+    flag("posix.odirect", |o, t| put_flag(&mut o.data.direct, t), "Bypass the page cache")
+        .exact("entries.direct", "1"),
 ];
 
-fn text(place: &mut Option<String>, text: &str) -> Result<(), Refused> {
-    store(place, Some(text.to_owned()))
+const REFUSED: &[Row] =
+    &[bare("allocateBufferOnGPU", Value::maybe(FLAG), "Allocate buffers on a GPU")
+        .refused("1", GPU)];
+
+fn incompressible(options: &mut Options, text: &str) -> Result<(), Refused> {
+    let mut is_set = options.data.packet == Packet::Incompressible;
+    put_flag(&mut is_set, text)?;
+    options.data.packet = if is_set { Packet::Incompressible } else { Packet::Timestamp };
+    Ok(())
 }
 
-/// Longest waiting time, in times of an operation's.
+/// Longest waiting time, as a multiple of an operation's duration.
 const FACTOR_MAX: f64 = 1000.0;
 
 fn factor(place: &mut f64, text: &str) -> Result<(), Refused> {

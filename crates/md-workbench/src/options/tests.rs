@@ -1,31 +1,17 @@
 use std::ffi::OsString;
-use std::io;
 
 use super::*;
-use candor_front::{Environment, Support};
-
-struct Nothing;
-
-impl Environment for Nothing {
-    fn file(&mut self, _: &str) -> io::Result<Vec<u8>> {
-        Err(io::ErrorKind::NotFound.into())
-    }
-
-    fn variable(&self, _: &str) -> Option<String> {
-        None
-    }
-}
+use candor_front::evidence::{Surroundings, sentences};
 
 fn reading(line: &str) -> Reading {
     let words = ["md-workbench"].into_iter().chain(line.split_whitespace());
     let argv: Vec<OsString> = words.map(OsString::from).collect();
-    read(&argv, &mut Nothing)
+    read(&argv, &mut Surroundings::default())
 }
 
 fn good(line: &str) -> Options {
     let reading = reading(line);
-    let errors: Vec<_> = reading.errors.iter().map(|e| e.describe(&reading.texts)).collect();
-    assert_eq!(errors, Vec::<String>::new(), "{line}");
+    assert_eq!(sentences(&reading.errors, &reading.texts), Vec::<String>::new(), "{line}");
     reading.options
 }
 
@@ -79,23 +65,4 @@ fn help_has_every_option() {
         assert!(help.contains(&name), "{name}: {help}");
     }
     assert_eq!(reading("-h").instead, Some(Instead::Help));
-}
-
-/// Each row does what its verdict says with the example that it gives.
-#[test]
-fn every_row_keeps_its_word() {
-    for row in TABLE.rows() {
-        assert!(!row.example.is_empty(), "{} has an example", row.name);
-        let word = match row.letter {
-            Some(letter) => format!("-{letter}={}", row.example),
-            None => format!("--{}={}", row.name, row.example),
-        };
-        let read = reading(&word);
-        let refused = matches!(row.support, Support::Refused(_));
-        assert_eq!(read.errors.is_empty(), !refused, "{word}: {:?}", read.errors);
-        let nothing = Options { ranks: 1, ..Options::default() };
-        let changed = Options { command: Vec::new(), ..read.options } != nothing;
-        let is_stored = changed || read.instead.is_some() || row.name == "api";
-        assert!(refused || is_stored, "{} is accepted and ignored", row.name);
-    }
 }

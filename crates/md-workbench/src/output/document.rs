@@ -8,7 +8,7 @@ use crate::setup::Setup;
 use candor_front::{Object, verdict};
 use candor_ior_family::results::latency_object;
 
-/// Names of the latencies that are quoted.
+/// Names of the printed latencies.
 const SEVEN: [&str; 7] = ["min", "q1", "median", "q3", "q90", "q99", "max"];
 
 /// One JSON document: options, each phase, and candor's verdict.
@@ -29,7 +29,7 @@ pub fn json(setup: &Setup, results: &Results, report: &Report, stamps: [&str; 2]
         .with("position_after", results.position(setup))
         .with("phases", results.stages.iter().map(stage).collect::<Vec<_>>())
         .with("candor", verdict::tree(report));
-    // Keys are text and values are numbers, texts and lists of them.
+    // Keys are text; values are numbers, texts and lists of them.
     serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
 }
 

@@ -1,19 +1,19 @@
-//! Files with the time of each operation.
+//! Files with operation times.
 
 use crate::plan::{BenchPhase, Stage};
 use crate::setup::Setup;
 use candor_ior_family::results::exponent;
 
-/// Operations of a phase whose times go to a file.
+/// Operations of a phase with a file of times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timed {
     /// The file.
     pub file: String,
-    /// Names of the first and of the last call of an operation.
+    /// Names of the first and the last call of an operation.
     pub calls: [&'static str; 2],
 }
 
-/// Operations of a phase whose times go to files, with a prefix.
+/// Operations of a phase whose times go to files with this prefix.
 pub fn timed(setup: &Setup, bench: &BenchPhase, prefix: &str) -> Vec<Timed> {
     let (create, delete) = (["create", "close"], ["unlink", "unlink"]);
     let (read, stat) = (["open", "close"], ["stat", "stat"]);
@@ -32,7 +32,7 @@ pub fn timed(setup: &Setup, bench: &BenchPhase, prefix: &str) -> Vec<Timed> {
     operations.into_iter().map(timed).collect()
 }
 
-/// A line: begin of the operation since that of its phase, and its time, in s.
+/// A line: start of the operation since the start of its phase, and its time, in s.
 pub fn latency_line(began_ns: u64, took_ns: u64) -> String {
     format!("{:.7},{}\n", began_ns as f64 / 1e9, exponent(took_ns as f64 / 1e9, 4))
 }

@@ -1,4 +1,4 @@
-//! Figures of each phase.
+//! Metrics of each phase.
 
 use candor_plan::entries::Entries;
 use candor_record::{Latency, Measurement, PhaseRecord};
@@ -6,25 +6,25 @@ use candor_record::{Latency, Measurement, PhaseRecord};
 use crate::plan::{BenchPhase, Lowered, Part, Stage};
 use crate::setup::Setup;
 
-/// Figures of an operation on objects or sets.
+/// Metrics of an operation on objects or sets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpResult {
-    /// Operations that succeeded.
+    /// Successful operations.
     pub done: u64,
-    /// Operations that failed, or whose data was not what was written.
+    /// Operations that failed or found wrong data.
     pub failed: u64,
     /// Their latencies.
     pub latency: Option<Latency>,
 }
 
 impl OpResult {
-    /// An operation that is one call.
+    /// An operation with one call.
     fn of_call(measured: &Measurement, name: &str) -> OpResult {
         let op = measured.operation(name);
         OpResult { done: op.ops, failed: op.failed, latency: op.latency.clone() }
     }
 
-    /// An operation from the opening of a file to its close.
+    /// An operation from open to close of a file.
     fn of_file(measured: &Measurement, opens: &str, span: &str) -> OpResult {
         let (opened, span) = (measured.operation(opens), measured.operation(span));
         let begun = opened.ops + opened.failed;
@@ -32,7 +32,7 @@ impl OpResult {
         OpResult { done: span.ops, failed, latency: span.latency.clone() }
     }
 
-    /// The latencies that are quoted, in s: least, quartiles, 90 %, 99 %, greatest.
+    /// The printed latencies in s: minimum, quartiles, 90 %, 99 %, maximum.
     pub fn seven(&self) -> Option<[f64; 7]> {
         let latency = self.latency.as_ref()?;
         let seconds = |ns: u64| ns as f64 / 1e9;
@@ -43,48 +43,48 @@ impl OpResult {
     }
 }
 
-/// Figures of a process in a phase.
+/// Metrics of a process in a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ProcessResult {
-    /// Objects on which it succeeded, as its share of all operations has them.
+    /// Successful objects, in proportion to its share of all operations.
     pub objects: f64,
-    /// Time until its own last operation, in s.
+    /// Time until its last operation, in s.
     pub seconds: f64,
 }
 
-/// Figures of a phase.
+/// Metrics of a phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageResult {
     /// The phase.
     pub stage: Stage,
-    /// Benchmarks before it.
+    /// Number of earlier benchmarks.
     pub iteration: u32,
-    /// Waiting time, in times of an operation's.
+    /// Waiting time as a multiple of an operation's duration.
     pub waiting: f64,
-    /// Sets that were made or removed.
+    /// Created or removed sets.
     pub sets: OpResult,
-    /// Objects that were looked up.
+    /// Stats of objects.
     pub stat: OpResult,
-    /// Objects that were opened, read and closed.
+    /// Objects with open, read and close.
     pub read: OpResult,
-    /// Objects that were deleted.
+    /// Deleted objects.
     pub delete: OpResult,
-    /// Objects that were created, written and closed.
+    /// Objects with create, write and close.
     pub create: OpResult,
-    /// Objects whose data was not what was written.
+    /// Objects with wrong data.
     pub mismatches: u64,
-    /// Why the first operation failed.
+    /// Reason of the first failure.
     pub reason: Option<String>,
-    /// Objects of each set that every process reached when time was up, and the time, in s.
+    /// Objects of each set that every process reached at the time limit, and the time in s.
     pub stonewall: Option<(u64, f64)>,
-    /// Figures of each process.
+    /// Metrics of each process.
     pub processes: Vec<ProcessResult>,
-    /// All parts of it ran.
+    /// True if all its parts ran.
     pub is_complete: bool,
 }
 
 impl StageResult {
-    /// Operations on objects, by their names.
+    /// Operations on objects, by name.
     pub fn operations(&self) -> [(&'static str, &OpResult); 4] {
         [
             ("read", &self.read),
@@ -99,19 +99,19 @@ impl StageResult {
         self.processes.iter().map(|process| process.seconds).fold(0.0, f64::max)
     }
 
-    /// A count by the time of the slowest process.
+    /// A count per second of the slowest process.
     pub fn per_second(&self, count: u64) -> f64 {
         let seconds = self.seconds();
         if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
     }
 
-    /// Operations that succeeded; sets count, too.
+    /// Successful operations, including sets.
     pub fn done(&self) -> u64 {
         let objects = self.operations().map(|(_, op)| op.done);
         objects.iter().sum::<u64>() + self.sets.done
     }
 
-    /// Objects on which the phase succeeded.
+    /// Successful objects of the phase.
     pub fn objects(&self) -> u64 {
         match self.stage {
             Stage::Precreate => self.create.done,
@@ -120,7 +120,7 @@ impl StageResult {
         }
     }
 
-    /// Operations that failed; sets count, too.
+    /// Failed operations, including sets.
     pub fn failed(&self) -> u64 {
         let objects = self.operations().map(|(_, op)| op.failed);
         objects.iter().sum::<u64>() + self.sets.failed
@@ -133,7 +133,7 @@ impl StageResult {
         longest.unwrap_or(0) as f64 / 1e9
     }
 
-    /// Bytes that were read and written, in MiB/s.
+    /// Bytes read and written, in MiB/s.
     pub fn mib_per_s(&self, size: u64) -> f64 {
         self.per_second(self.read.done + self.create.done) * size as f64 / f64::from(1 << 20)
     }
@@ -180,7 +180,7 @@ impl StageResult {
 /// Results so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// The phases, in the order in which they ran.
+    /// The phases in run order.
     pub stages: Vec<StageResult>,
 }
 
@@ -212,7 +212,7 @@ impl Results {
     }
 }
 
-/// Objects of each set that every process has done when time was up, and that time.
+/// Objects of each set that every process had completed at the time limit, and the time.
 fn stonewall(setup: &Setup, entries: &Entries, measured: &Measurement) -> Option<(u64, f64)> {
     let counts = measured.wear_out.as_ref()?;
     let each = entries.operations_per_item(setup.asked.data.size)?.max(1);

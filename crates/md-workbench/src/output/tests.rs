@@ -12,21 +12,12 @@ use super::text::stamp_of;
 use super::*;
 use crate::options::read;
 use crate::plan::{self, Lowered};
-use candor_front::{Environment, Host, ReadAs};
+use candor_front::evidence::Surroundings;
+use candor_front::{Host, ReadAs};
 
-struct Nothing;
+struct TestHost;
 
-impl Environment for Nothing {
-    fn file(&mut self, _: &str) -> io::Result<Vec<u8>> {
-        Err(io::ErrorKind::NotFound.into())
-    }
-
-    fn variable(&self, _: &str) -> Option<String> {
-        None
-    }
-}
-
-impl Host for Nothing {
+impl Host for TestHost {
     fn now(&self) -> Duration {
         Duration::from_secs(1000)
     }
@@ -39,10 +30,10 @@ impl Host for Nothing {
 fn lowered(line: &str) -> Lowered {
     let words = std::iter::once("md-workbench").chain(line.split_whitespace());
     let argv: Vec<OsString> = words.map(OsString::from).collect();
-    plan::lower(&read(&argv, &mut Nothing), &Nothing).expect("a plan")
+    plan::lower(&read(&argv, &mut Surroundings::default()), &TestHost).expect("a plan")
 }
 
-/// Operations of a row, of which the first take 10 µs, and the last one a millisecond.
+/// Operations of one kind: the last takes a millisecond, the others 10 µs.
 fn stats(name: &str, ops: u64, failed: u64) -> OpStats {
     let row = OPERATIONS.iter().find(|row| row.name == name).expect("a row");
     let mut histogram = Histogram::new();
@@ -50,7 +41,7 @@ fn stats(name: &str, ops: u64, failed: u64) -> OpStats {
     OpStats { ops, failed, latency: Latency::from_histogram(histogram), ..OpStats::of(row) }
 }
 
-/// A phase of two processes, the second of which takes longer.
+/// A phase of two processes; the second takes longer.
 fn record(phase: usize, operations: Vec<OpStats>, seconds: [u64; 2]) -> PhaseRecord {
     let worker = |(rank, seconds): (usize, &u64)| WorkerStats {
         rank: rank as u32,

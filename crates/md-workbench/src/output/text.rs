@@ -1,4 +1,4 @@
-//! The familiar text.
+//! The text that mdtest or md-workbench prints.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -18,7 +18,7 @@ pub(super) fn stamp_of(at: Timestamp, zone: TimeZone) -> String {
     at.to_zoned(zone).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-/// The lines before those of the phases.
+/// The lines before the phases.
 pub fn header(setup: &Setup, stamp: &str) -> String {
     let asked = &setup.asked;
     let mut text = String::new();
@@ -53,7 +53,7 @@ pub fn header(setup: &Setup, stamp: &str) -> String {
     text
 }
 
-/// The line behind those of the phases.
+/// The line after the phases.
 pub fn closing(setup: &Setup, seconds: f64, stamp: &str) -> String {
     if setup.asked.output.quiet {
         String::new()
@@ -62,7 +62,7 @@ pub fn closing(setup: &Setup, seconds: f64, stamp: &str) -> String {
     }
 }
 
-/// The line of a phase, and what time being up has to say before it.
+/// The line of a phase, after its line about the time limit.
 pub fn line(setup: &Setup, result: &StageResult) -> String {
     let hit = result.stonewall.filter(|(reached, _)| *reached < setup.asked.objects.steps);
     let stonewall = hit.map_or_else(String::new, |(reached, at_s)| {
@@ -105,7 +105,7 @@ fn times(result: &StageResult) -> String {
     )
 }
 
-/// Rates over the time of the slowest process.
+/// Rates per second of the slowest process.
 fn rates(setup: &Setup, result: &StageResult) -> String {
     let (sets, objects) = (result.sets.done, result.objects());
     let rate = result.per_second(result.done());
@@ -158,7 +158,7 @@ fn detailed(setup: &Setup, result: &StageResult) -> String {
     text + &failures(result)
 }
 
-/// A line for a phase that did not do what was asked.
+/// Lines about errors of a phase.
 fn failures(result: &StageResult) -> String {
     let mut text = String::new();
     let (name, failed) = (result.stage.name(), result.failed() - result.mismatches);

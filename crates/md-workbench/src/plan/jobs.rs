@@ -1,22 +1,22 @@
 //! The job of a phase, and the tree of sets and objects.
 
-use candor_plan::blocks::{Content, Fill, Format, Pace, Think, ThinkCount, WordKind, Words};
-use candor_plan::entries::{Entries, Over, Step, VerifyItems, Window};
+use candor_plan::blocks::{Pace, Think, ThinkCount};
+use candor_plan::entries::{Entries, Over, Step, Window};
 use candor_plan::units::SizeSpec;
 use candor_plan::{
     Bytes, Create, Job, Nanos, OperationsLog, Stonewall, Stop, Target, TargetKind, Tree, path_of,
 };
 
 use super::{BenchPhase, Part, Stage};
-use crate::options::Packet;
 use crate::setup::Setup;
+use candor_ior_family::content;
 
-/// Name of the target whose sets are made.
+/// Name of the target of sets to create.
 const NEW: &str = "new sets";
-/// Name of the same as it is found.
+/// Name of the target of existing sets.
 const THERE: &str = "sets";
 
-/// The targets: the directory of the sets, to be made and as it is found.
+/// The targets: the directory of the sets, to be created and as found.
 pub(super) fn targets(setup: &Setup) -> Vec<Target> {
     let target = |name: &str, create| Target {
         name: name.to_owned(),
@@ -52,7 +52,7 @@ fn tree(setup: &Setup) -> Tree {
     }
 }
 
-/// True for a phase that goes on after a failure.
+/// True for a phase that continues after a failure.
 pub(super) fn goes_on(setup: &Setup, bench: &BenchPhase) -> bool {
     bench.stage != Stage::Precreate || setup.asked.run.ignore_precreate_errors
 }
@@ -70,8 +70,8 @@ pub(super) fn job(setup: &Setup, bench: &BenchPhase) -> Job {
     }
 }
 
-/// The end of a phase: all its objects. Of a benchmark that time is up for, all processes have done
-/// as many.
+/// End of a phase: all its objects. After the time limit of a benchmark, all processes complete
+/// equal counts.
 fn stop(setup: &Setup, bench: &BenchPhase) -> Stop {
     let run = &setup.asked.run;
     let ends = bench.stage == Stage::Benchmark && run.stonewall_s > 0;
@@ -84,14 +84,14 @@ fn stop(setup: &Setup, bench: &BenchPhase) -> Stop {
     }
 }
 
-/// The log of a phase, from which the times of its operations are written.
+/// The log of a phase; the operation times come from it.
 fn log(setup: &Setup, bench: &BenchPhase) -> Option<OperationsLog> {
     let prefix = setup.asked.output.latency_prefix.as_ref()?;
     let file = path_of(&log_file(prefix, bench));
     (bench.part == Part::Objects).then_some(OperationsLog { file, ..OperationsLog::default() })
 }
 
-/// File of a phase's operations, until their times are written.
+/// File of a phase's operations, until the operation times are written.
 pub fn log_file(prefix: &str, bench: &BenchPhase) -> String {
     let BenchPhase { stage, iteration, waiting, .. } = bench;
     format!("{prefix}-{waiting:.4}-{iteration}-{}.operations.jsonl", stage.name())
@@ -123,46 +123,30 @@ fn entries(setup: &Setup, bench: &BenchPhase) -> Entries {
         return entries;
     }
     let verifies = setup.asked.data.verify_read && benchmarks;
-    let content = content(setup);
-    let verify =
-        VerifyItems { format: Format::Words, continue_on_mismatch: true, ..VerifyItems::default() };
     Entries {
         direct: setup.asked.data.direct,
-        verify: verifies.then_some(verify),
-        content,
+        verify: verifies.then(content::verify),
+        content: setup.asked.data.packet.content(setup.data_seed),
         ..entries
     }
 }
 
-/// Words that tell the rank and the object.
-fn content(setup: &Setup) -> Content {
-    let kind = match setup.asked.data.packet {
-        Packet::Timestamp => WordKind::Timestamp,
-        Packet::Offset => WordKind::Offset,
-        Packet::Incompressible => WordKind::Incompressible,
-        Packet::Random => WordKind::Random,
-    };
-    // No seed above 31 bits passes.
-    let words = Words { kind, seed: setup.data_seed as i32, rank_block: None };
-    Content { fill: Fill::Words, words: Some(words), ..Content::default() }
-}
-
-/// Rests behind the operations.
+/// Pauses after the operations.
 fn pace(waiting: f64) -> Pace {
     let think = Think {
         relative: waiting,
         count: ThinkCount::Completed,
-        // Sleeping may take longer than most operations.
+        // A sleep may last longer than most operations.
         spin_first: Nanos(if waiting > 0.0 { SPIN_NS } else { 0 }),
         ..Think::after_each(Nanos(0))
     };
     Pace { think: (waiting > 0.0).then_some(think), ..Pace::default() }
 }
 
-/// Longest rest without sleep, in ns.
+/// Longest pause without sleep, in ns.
 const SPIN_NS: u64 = 10_000_000;
 
-/// Steps of each object, and of the one that enters the window.
+/// Steps of each object, and of the object that enters the window.
 fn steps(setup: &Setup, bench: &BenchPhase) -> (Vec<Step>, Vec<Step>) {
     use Step::*;
     let moves = setup.asked.data.size > 0;

@@ -11,21 +11,12 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::options::read;
-use candor_front::{Environment, ReadAs};
+use candor_front::ReadAs;
+use candor_front::evidence::{Surroundings, sentences};
 
-struct Nothing;
+struct TestHost;
 
-impl Environment for Nothing {
-    fn file(&mut self, _: &str) -> io::Result<Vec<u8>> {
-        Err(io::ErrorKind::NotFound.into())
-    }
-
-    fn variable(&self, _: &str) -> Option<String> {
-        None
-    }
-}
-
-impl Host for Nothing {
+impl Host for TestHost {
     fn now(&self) -> Duration {
         Duration::from_secs(1000)
     }
@@ -39,17 +30,17 @@ impl Host for Nothing {
     }
 }
 
-fn lowered(line: &str) -> Result<Lowered, Vec<String>> {
+fn reading(line: &str) -> Reading {
     let words = ["md-workbench"].into_iter().chain(line.split_whitespace());
-    let argv: Vec<OsString> = words.map(OsString::from).collect();
-    let reading = read(&argv, &mut Nothing);
-    let sentences = |errors: &[Diagnostic]| {
-        errors.iter().map(|error| error.describe(&reading.texts)).collect::<Vec<_>>()
-    };
+    read(&words.map(OsString::from).collect::<Vec<_>>(), &mut Surroundings::default())
+}
+
+fn lowered(line: &str) -> Result<Lowered, Vec<String>> {
+    let reading = reading(line);
     if !reading.errors.is_empty() {
-        return Err(sentences(&reading.errors));
+        return Err(sentences(&reading.errors, &reading.texts));
     }
-    lower(&reading, &Nothing).map_err(|errors| sentences(&errors))
+    lower(&reading, &TestHost).map_err(|errors| sentences(&errors, &reading.texts))
 }
 
 fn good(line: &str) -> Lowered {
@@ -119,7 +110,7 @@ fn names_are_rank_set_and_number() {
         [0, 1, 2, 7].map(name),
         ["/1_0/file-0", "/1_1/file-0", "/1_0/file-1", "/1_1/file-3"]
     );
-    // Words tell an object by its number times the sets, and its set.
+    // Words identify an object by its number times the number of sets, plus its set.
     assert_eq!(names.slot(&part.item(7)), 3 * 2 + 1);
 }
 
@@ -172,7 +163,7 @@ fn what_does_not_fit_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever is asked for is a plan that can run.
+    /// Any valid request gives a plan that can run.
     #[test]
     fn plans_can_run(
         [ranks, sets, objects, steps] in [1..9_u32, 1..9_u32, 1..99_u32, 1..199_u32],

@@ -1,30 +1,16 @@
 use std::ffi::OsString;
-use std::io;
 
 use super::*;
-use candor_front::{Environment, Support};
-
-struct Ranks(Option<&'static str>);
-
-impl Environment for Ranks {
-    fn file(&mut self, _: &str) -> io::Result<Vec<u8>> {
-        Err(io::ErrorKind::NotFound.into())
-    }
-
-    fn variable(&self, name: &str) -> Option<String> {
-        self.0.filter(|_| name == "CANDOR_RANKS").map(str::to_owned)
-    }
-}
+use candor_front::evidence::{Surroundings, sentences};
 
 fn reading(words: &[&str]) -> Reading {
     let argv: Vec<OsString> = ["mdtest"].iter().chain(words).map(OsString::from).collect();
-    read(&argv, &mut Ranks(None))
+    read(&argv, &mut Surroundings::default())
 }
 
 fn good(line: &str) -> Options {
     let reading = reading(&line.split_whitespace().collect::<Vec<_>>());
-    let errors: Vec<_> = reading.errors.iter().map(|e| e.describe(&reading.texts)).collect();
-    assert_eq!(errors, Vec::<String>::new(), "{line}");
+    assert_eq!(sentences(&reading.errors, &reading.texts), Vec::<String>::new(), "{line}");
     reading.options
 }
 
@@ -60,7 +46,9 @@ fn paths_and_ranks() {
     assert_eq!((options.ranks, options.tree.paths), (4, vec!["/a".into(), "/b".into()]));
     assert_eq!(good("").tree.paths, ["./out"]);
     let argv: Vec<OsString> = ["mdtest", "-F"].map(OsString::from).into();
-    assert_eq!(read(&argv, &mut Ranks(Some("8"))).options.ranks, 8);
+    let variables = &[("CANDOR_RANKS", "8")];
+    let mut surroundings = Surroundings { variables, ..Surroundings::default() };
+    assert_eq!(read(&argv, &mut surroundings).options.ranks, 8);
     assert_eq!(reading(&["--ranks=0"]).errors.len(), 1);
 }
 
@@ -101,25 +89,4 @@ fn help_has_every_option() {
         assert!(help.contains(&name), "{name}: {help}");
     }
     assert_eq!(reading(&["--help"]).instead, Some(Instead::Help));
-}
-
-/// Each row does what its verdict says with the example that it gives.
-#[test]
-fn every_row_keeps_its_word() {
-    for row in TABLE.rows() {
-        assert!(!row.example.is_empty(), "{} has an example", row.name);
-        let word = match row.letter {
-            Some(letter) => format!("-{letter}={}", row.example),
-            None => format!("--{}={}", row.name, row.example),
-        };
-        let read = reading(&[&word]);
-        let refused = matches!(row.support, Support::Refused(_));
-        assert_eq!(read.errors.is_empty(), !refused, "{word}: {:?}", read.errors);
-        let nothing = Options { ranks: 1, ..Options::default() };
-        let changed = Options { command: Vec::new(), ..read.options } != nothing;
-        let is_idle = matches!(row.support, Support::Idle(_)) || row.name == "a";
-        let is_stored = changed || read.instead.is_some() || is_idle;
-        // Numbers whose example is their default are set by others.
-        assert!(refused || is_stored, "{} is accepted and ignored", row.name);
-    }
 }

@@ -9,7 +9,7 @@ use crate::setup::{Setup, Test};
 use candor_front::{Object, verdict};
 use candor_ior_family::results::latency_object;
 
-/// One JSON document: options, each row of each iteration, their spread, and candor's verdict.
+/// One JSON document: options, each row of each iteration, statistics, and candor's verdict.
 pub fn json(setup: &Setup, results: &Results, report: &Report, stamps: [&str; 2]) -> String {
     let asked = &setup.asked;
     let document = Object::default()
@@ -24,7 +24,7 @@ pub fn json(setup: &Setup, results: &Results, report: &Report, stamps: [&str; 2]
         .with("items_per_task", setup.items)
         .with("runs", results.runs.iter().map(run).collect::<Vec<_>>())
         .with("candor", verdict::tree(report));
-    // Keys are text and values are numbers, texts and lists of them.
+    // Keys are text; values are numbers, texts and lists of them.
     serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
 }
 

@@ -1,10 +1,10 @@
-//! Figures of each task as CSV.
+//! Metrics of each task as CSV.
 
 use super::results::{TaskRun, TestResult};
 use crate::setup::{Setup, Test};
 use candor_ior_family::results::exponent;
 
-/// A header, a line of all tasks, and a line per iteration and task: rate and time of each row.
+/// A header, a line for all tasks, and a line per iteration and task: rate and time of each row.
 pub fn rank_file(setup: &Setup, runs: &[TaskRun]) -> String {
     let columns = |test: Test| format!(",rate-{0},time-{0}", test.name());
     let head: String = Test::ALL.into_iter().map(columns).collect();
@@ -34,7 +34,7 @@ pub fn rank_file(setup: &Setup, runs: &[TaskRun]) -> String {
     text
 }
 
-/// Rate and time of a task; none where it did nothing.
+/// Rate and time of a task; `None` without operations.
 fn of_rank(result: &TestResult, rank: usize) -> Option<(f64, f64)> {
     let rank = result.ranks.get(rank).filter(|rank| rank.items > 0.0)?;
     Some((rank.rate(), rank.seconds))

@@ -1,4 +1,4 @@
-//! Figures of each row: of an iteration, and of each of its tasks.
+//! Metrics of each row, per iteration and per task.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use candor_record::{IoFailure, Latency, Measurement, OpStats, PhaseRecord};
 use crate::plan::{BenchPhase, Lowered, Part};
 use crate::setup::{Setup, Test};
 
-/// Figures of a task in a row.
+/// Metrics of a task in a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RankResult {
-    /// Items that succeeded.
+    /// Successful items.
     pub items: f64,
-    /// Time until its own last operation, in s.
+    /// Time until its last operation, in s.
     pub seconds: f64,
 }
 
@@ -25,55 +25,56 @@ impl RankResult {
     }
 }
 
-/// Figures of a row in an iteration.
+/// Metrics of a row in an iteration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TestResult {
-    /// Items that succeeded, of all tasks.
+    /// Successful items of all tasks.
     pub items: u64,
-    /// Time of the phase in s, with what follows its work.
+    /// Time of the phase in s, including its follow-up work.
     pub seconds: f64,
-    /// Items per second: tasks × those of the slowest task.
+    /// Items per second: number of tasks × rate of the slowest task.
     pub rate: f64,
-    /// Operations that failed.
+    /// Failed operations.
     pub failed: u64,
-    /// Blocks that were not what was written.
+    /// Blocks with wrong data.
     pub mismatches: u64,
-    /// Reads that ended with a file before all was read.
+    /// Short reads: reads that ended with the file.
     pub short: u64,
-    /// Why the first operation failed.
+    /// Reason of the first failure.
     pub reason: Option<String>,
-    /// Items of a task when time was up: least, most, and mean; where all went on to the most.
+    /// Items per task at the time limit: minimum, maximum and mean; then all tasks reached the
+    /// maximum.
     pub stonewall: Option<[f64; 3]>,
-    /// Figures of each task.
+    /// Metrics of each task.
     pub ranks: Vec<RankResult>,
     /// Latency of whole items.
     pub latency: Option<Latency>,
-    /// Latency of each operation, where an item takes several.
+    /// Latency of each operation, if an item takes several operations.
     pub steps: Vec<(String, Latency)>,
 }
 
 /// Rows of one iteration.
 pub type Iteration = BTreeMap<Test, TestResult>;
 
-/// Results of so many tasks.
+/// Results for one number of tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskRun {
     /// Number of tasks.
     pub tasks: u32,
     /// Rows of each iteration.
     pub iterations: Vec<Iteration>,
-    /// All of them ran.
+    /// True if all iterations ran.
     pub is_complete: bool,
 }
 
 impl TaskRun {
-    /// A row in all iterations; where it did not run, all its figures are 0.
+    /// A row in all iterations; all values are 0 if it did not run.
     pub fn of(&self, test: Test) -> Vec<TestResult> {
         let result = |iteration: &Iteration| iteration.get(&test).cloned().unwrap_or_default();
         self.iterations.iter().map(result).collect()
     }
 
-    /// Errors as mdtest counts them: blocks that were not what was written, and short reads.
+    /// Errors by mdtest's count: blocks with wrong data, and short reads.
     pub fn data_errors(&self) -> u64 {
         let rows = self.iterations.iter().flat_map(BTreeMap::values);
         rows.map(|result| result.mismatches + result.short).sum()
@@ -93,7 +94,7 @@ impl TaskRun {
 /// Results so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// By numbers of tasks, in the order in which they ran.
+    /// Runs by number of tasks, in run order.
     pub runs: Vec<TaskRun>,
 }
 
@@ -127,7 +128,7 @@ impl Results {
         result.note_failures(measured);
     }
 
-    /// Files that each task has made, where time was up for their creation.
+    /// Files created per task, if the time limit ended their creation.
     pub fn files_made(&self) -> Option<u64> {
         let created = self.runs.last()?.iterations.last()?.get(&Test::FileCreate)?;
         let items = created.ranks.iter().map(|rank| rank.items);
@@ -135,14 +136,14 @@ impl Results {
     }
 }
 
-/// Whose items the tasks of a recorded phase work on.
+/// Division of items among the tasks of a recorded phase.
 fn division(lowered: &Lowered, record: &PhaseRecord) -> Division {
     let phase = lowered.plan.phases.get(record.phase);
     let entries = phase.and_then(|phase| phase.jobs.first()?.entries());
     entries.map_or(Division::Own, |entries| entries.division)
 }
 
-/// Items of tasks when time was up before all were done.
+/// Items of tasks at the time limit.
 fn stonewall(lowered: &Lowered, record: &PhaseRecord, measured: &Measurement) -> Option<[f64; 3]> {
     let counts = measured.wear_out.as_ref()?;
     let entries = lowered.plan.phases.get(record.phase)?.jobs.first()?.entries()?;
@@ -160,21 +161,21 @@ fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// Why a read of a file that is too short is none.
+/// Reason of a failure by short reads.
 pub const SHORT_READS: &str = "files are shorter than what -e reads of each";
 
-/// Reads that ended with a file before all was read.
+/// Short reads: reads that ended with the file.
 pub fn short_reads(measured: &Measurement) -> u64 {
     measured.operation("read").short
 }
 
-/// True for reads that found the end of a file at once.
+/// True for reads that started at the end of a file.
 pub fn is_at_end(error: &IoFailure) -> bool {
     const AT_END: i32 = 0;
     error.op.as_deref() == Some("read") && error.errno == AT_END
 }
 
-/// Name of the operation of which one is an item.
+/// Name of the operation that counts items.
 fn counted(measured: &Measurement) -> &str {
     let mut names = measured.operations.iter().map(|op| op.name.as_str());
     let is_whole = names.clone().any(|name| name == "item");
@@ -182,7 +183,7 @@ fn counted(measured: &Measurement) -> &str {
 }
 
 impl TestResult {
-    /// The work of a phase: its items, its time, the shares of its tasks.
+    /// The work of a phase: items, time, and shares of the tasks.
     fn work(
         &mut self,
         setup: &Setup,
@@ -191,7 +192,7 @@ impl TestResult {
         division: Division,
     ) {
         let op = measured.operation(counted(measured));
-        // A file that is too short was not read as asked.
+        // A short read is a failure.
         self.items = op.ops.saturating_sub(short_reads(measured));
         self.latency = op.latency.clone();
         let of_step = |step: &OpStats| Some((step.name.clone(), step.latency.clone()?));
@@ -207,7 +208,7 @@ impl TestResult {
         };
         self.ranks = measured.per_worker.iter().map(of_worker).collect();
         if bench.test.is_of_tree() {
-            // The figure is that of one tree, however many tasks make theirs at the same time.
+            // The rate is for one tree, even if several tasks create theirs at the same time.
             let trees = if setup.asked.tree.unique { u64::from(bench.tasks) } else { 1 };
             self.rate = per_second(self.items as f64 / trees as f64, self.seconds);
             return;
@@ -222,20 +223,20 @@ impl TestResult {
         };
     }
 
-    /// Tasks times the rate of the slowest.
+    /// Number of tasks × rate of the slowest.
     fn slowest(&self, tasks: u32, rate: impl Fn(&RankResult) -> f64) -> f64 {
         let least = self.ranks.iter().map(rate).fold(f64::INFINITY, f64::min);
         if least.is_finite() { least * f64::from(tasks) } else { 0.0 }
     }
 
-    /// A second part of the work on the same items.
+    /// Adds a second part of the work on the same items.
     fn fill(&mut self, bench: &BenchPhase, measured: &Measurement) {
         let op = measured.operation(counted(measured));
         self.items = self.items.min(op.ops);
         self.follow(bench, measured.elapsed_with_flush_ns.unwrap_or(measured.elapsed_ns));
     }
 
-    /// Time that follows the work and counts.
+    /// Adds time after the work.
     fn follow(&mut self, bench: &BenchPhase, elapsed_ns: u64) {
         let before = self.seconds;
         self.seconds += seconds(elapsed_ns);

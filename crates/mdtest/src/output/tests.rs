@@ -1,5 +1,4 @@
 use std::ffi::OsString;
-use std::io;
 use std::time::Duration;
 
 use candor_plan::entries::{ITEM, OPERATIONS, Step};
@@ -13,21 +12,12 @@ use super::*;
 use crate::options::read;
 use crate::plan::{self, Lowered, Part};
 use crate::setup::Test;
-use candor_front::{Environment, Host};
+use candor_front::Host;
+use candor_front::evidence::Surroundings;
 
-struct Nothing;
+struct TestHost;
 
-impl Environment for Nothing {
-    fn file(&mut self, _: &str) -> io::Result<Vec<u8>> {
-        Err(io::ErrorKind::NotFound.into())
-    }
-
-    fn variable(&self, _: &str) -> Option<String> {
-        None
-    }
-}
-
-impl Host for Nothing {
+impl Host for TestHost {
     fn now(&self) -> Duration {
         Duration::from_secs(1000)
     }
@@ -36,7 +26,7 @@ impl Host for Nothing {
 fn lowered(line: &str) -> Lowered {
     let words = std::iter::once("mdtest").chain(line.split_whitespace());
     let argv: Vec<OsString> = words.map(OsString::from).collect();
-    plan::lower(&read(&argv, &mut Nothing), &Nothing).expect("a plan")
+    plan::lower(&read(&argv, &mut Surroundings::default()), &TestHost).expect("a plan")
 }
 
 fn latency(count: u64, ns: u64) -> Option<Latency> {
@@ -45,7 +35,7 @@ fn latency(count: u64, ns: u64) -> Option<Latency> {
     Latency::from_histogram(histogram)
 }
 
-/// A phase of so many items, of which each task does its share in its time.
+/// A phase with these items and times of each task.
 fn record(phase: usize, row: usize, items: &[u64], ms: &[u64]) -> PhaseRecord {
     let row = &OPERATIONS[row];
     let ops = items.iter().sum();
@@ -67,7 +57,7 @@ fn record(phase: usize, row: usize, items: &[u64], ms: &[u64]) -> PhaseRecord {
     PhaseRecord { phase, measurements: vec![measured], ..PhaseRecord::default() }
 }
 
-/// All phases of a line of two tasks, a second faster in each iteration.
+/// All phases of a line with two tasks; each iteration takes half a second longer.
 fn results(lowered: &Lowered) -> Results {
     let mut results = Results::default();
     for (nth, bench) in lowered.phases.iter().enumerate() {
@@ -105,7 +95,7 @@ fn a_rate_is_that_of_the_slowest_task_times_all() {
     let lowered = lowered("--ranks 2 -n 1000 -F -T");
     let mut results = Results::default();
     let bench = &lowered.phases[0];
-    // The second task did half of its items, and was through early.
+    // The second task completed half of its items, and ended early.
     results.add(&lowered, bench, &record(0, Step::Stat as usize, &[1000, 500], &[2000, 500]));
     let result = &results.runs[0].iterations[0][&Test::FileStat];
     assert_eq!((result.items, result.rate, result.seconds), (1500, 500.0, 2.0));

@@ -1,4 +1,4 @@
-//! The familiar text.
+//! The text that mdtest or md-workbench prints.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -20,9 +20,9 @@ pub(super) fn stamp_of(at: Timestamp, zone: TimeZone) -> String {
 /// Space and inodes of the filesystem of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Space {
-    /// All bytes, and those that are free.
+    /// Total and free bytes.
     pub bytes: [u64; 2],
-    /// All inodes, and those that are free.
+    /// Total and free inodes.
     pub inodes: [u64; 2],
 }
 
@@ -44,7 +44,7 @@ impl Space {
     }
 }
 
-/// The lines before the first block, of tasks on so many hosts.
+/// The lines before the first block, for tasks on `hosts` hosts.
 pub fn header(setup: &Setup, nodes: u32, stamp: &str, space: Option<Space>) -> String {
     let asked = &setup.asked;
     let (program, words) = asked
@@ -52,7 +52,7 @@ pub fn header(setup: &Setup, nodes: u32, stamp: &str, space: Option<Space>) -> S
         .split_first()
         .map_or(("mdtest", &[][..]), |(first, rest)| (first.as_str(), rest));
     let words: String = words.iter().map(|word| format!(" '{word}'")).collect();
-    // A digit for each task: 1 where it is on the host of the first one.
+    // A digit per task: 1 if the task is on the host of the first task.
     let (ranks, with_first) = (asked.ranks as usize, (asked.ranks / nodes.max(1)) as usize);
     let nodemap = "1".repeat(with_first) + &"0".repeat(ranks.saturating_sub(with_first));
     let mut text = format!(
@@ -71,7 +71,7 @@ pub fn header(setup: &Setup, nodes: u32, stamp: &str, space: Option<Space>) -> S
     text
 }
 
-/// A line of a level of verbosity.
+/// A line for a verbosity level.
 fn verbose(level: u32, text: &str) -> String {
     format!("V-{level}: Rank   0 Line     0 {text}\n")
 }
@@ -89,13 +89,13 @@ fn iteration_lines(run: &TaskRun, iteration: usize) -> String {
         );
         verbose(1, &text)
     };
-    // The tree is made before all others, though blocks list it after them.
+    // The tree is created first, but blocks list it last.
     let (made, others): (Vec<_>, Vec<_>) =
         rows.iter().partition(|(test, _)| **test == Test::TreeCreate);
     made.into_iter().chain(others).map(line).collect()
 }
 
-/// Unit of the figures of a block.
+/// Unit of the values of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Rate,
@@ -118,7 +118,7 @@ impl Unit {
     }
 }
 
-/// Greatest, least, mean, and deviation by n - 1.
+/// Maximum, minimum, mean, and standard deviation (dividing by n - 1).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
     /// Greatest.
@@ -127,12 +127,12 @@ pub struct Spread {
     pub min: f64,
     /// Mean.
     pub mean: f64,
-    /// Standard deviation; 0 of one value.
+    /// Standard deviation; 0 for one value.
     pub stddev: f64,
 }
 
 impl Spread {
-    /// Of some values; all 0 where there are none.
+    /// Statistics of some values; all 0 without values.
     pub fn of(values: &[f64]) -> Spread {
         let Some(first) = values.first().copied() else { return Spread::default() };
         let count = values.len() as f64;
@@ -152,7 +152,7 @@ impl Spread {
     }
 }
 
-/// Rows of the blocks, as far as files or directories are tested.
+/// Rows of the blocks for the tested files or directories.
 fn rows(setup: &Setup) -> impl Iterator<Item = Test> {
     let phases = setup.asked.phases;
     Test::ALL.into_iter().filter(move |test| match test {
@@ -163,7 +163,7 @@ fn rows(setup: &Setup) -> impl Iterator<Item = Test> {
     })
 }
 
-/// The line about items, what each iteration gave where that is asked for, and the block.
+/// The line about items, the values of each iteration if requested, and the block.
 pub fn totals_and_block(setup: &Setup, run: &TaskRun) -> String {
     let lines = match setup.asked.run.verbosity {
         0 => String::new(),
@@ -174,7 +174,7 @@ pub fn totals_and_block(setup: &Setup, run: &TaskRun) -> String {
     format!("{}\n{stonewalls}{lines}{}", setup.totals(run.tasks), block(setup, run))
 }
 
-/// The line about files when time was up.
+/// The line about files at the time limit.
 fn stonewall_line(setup: &Setup, result: &TestResult) -> String {
     let run = &setup.asked.run;
     let Some([least, most, mean]) = result.stonewall else {
@@ -185,7 +185,7 @@ fn stonewall_line(setup: &Setup, result: &TestResult) -> String {
     format!("Continue stonewall hit min: {least:.0} max: {most:.0} avg: {mean:.1} \n\n")
 }
 
-/// The result of so many tasks.
+/// The result for one number of tasks.
 pub fn block(setup: &Setup, run: &TaskRun) -> String {
     let output = &setup.asked.output;
     let units: &[Unit] = match (output.both, output.times) {
@@ -244,7 +244,7 @@ fn row(run: &TaskRun, test: Test, unit: Unit, by_rank: bool) -> String {
         return format!("   {name:<22} {}", spread.columns(true));
     }
     if test.is_of_tree() {
-        // Only task 0 has a figure of the tree.
+        // Only task 0 has a value for the tree.
         return format!("   {name:<22} {}    {}", spread.columns(false), spread.columns(true));
     }
     let of_ranks: Vec<f64> =
@@ -270,7 +270,8 @@ fn per_process(setup: &Setup, run: &TaskRun, unit: Unit) -> String {
     text
 }
 
-/// Words for an operation that are no row of the block above, which scripts look for.
+/// Names of operations outside of the block, which differ from its rows, because scripts search for
+/// these.
 pub fn operation(test: Test) -> &'static str {
     match test {
         Test::DirCreate => "create directory",
@@ -290,7 +291,7 @@ pub fn operation(test: Test) -> &'static str {
 /// Percentiles of the table of latencies.
 pub const QUOTED: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 
-/// Latencies of the items of all iterations and tasks.
+/// Latencies of all items, iterations and tasks.
 fn latencies(setup: &Setup, run: &TaskRun) -> String {
     let mut text = String::new();
     for test in rows(setup) {
@@ -320,7 +321,7 @@ fn latencies(setup: &Setup, run: &TaskRun) -> String {
     }
 }
 
-/// A line for each row that did not do what was asked.
+/// Lines about errors of each row.
 fn warnings(run: &TaskRun) -> String {
     let mut text = String::new();
     for (nth, iteration) in run.iterations.iter().enumerate() {

@@ -8,6 +8,7 @@ use candor_plan::{Blocks, Engine, Job, Nanos, OperationsLog, Program, Stonewall,
 use super::{BenchPhase, Part, targets};
 use crate::options::BackEnd;
 use crate::setup::{Setup, Test};
+use candor_ior_family::content;
 
 pub(super) fn job(setup: &Setup, bench: &BenchPhase) -> Job {
     let run = &setup.asked.run;
@@ -17,14 +18,14 @@ pub(super) fn job(setup: &Setup, bench: &BenchPhase) -> Job {
     }
 }
 
-/// A job that lasts as long as a command.
+/// A job that ends with a command.
 fn program(command: &str) -> Job {
     let command = ["sh", "-c", command].map(str::to_owned).into();
     let work = Work::Program(Program { command, until_end: true, ..Program::default() });
     Job { name: "command".into(), work, ..Job::default() }
 }
 
-/// The tasks of a phase without an effect: an operation of the null engine for each item.
+/// The tasks of a phase with DUMMY: an operation of the null engine for each item.
 fn dummies(setup: &Setup, bench: &BenchPhase) -> Job {
     let (each, of_all) = if bench.test.is_of_tree() {
         (setup.directories, setup.directories)
@@ -62,7 +63,7 @@ fn tasks(setup: &Setup, bench: &BenchPhase) -> Job {
         workers: bench.tasks,
         targets: targets::names(setup, bench),
         rank_shift: shift(setup, bench.test),
-        // mdtest counts whatever answers, and its numbers are read so.
+        // mdtest allows answers from caches, and its users expect these rates.
         allows_cache: true,
         stop: Some(stop(setup, bench)),
         operations_log: log(setup, bench),
@@ -71,7 +72,7 @@ fn tasks(setup: &Setup, bench: &BenchPhase) -> Job {
     }
 }
 
-/// Tasks by which the owner of the items is further on: one shift more for each phase.
+/// Distance in tasks to the owner of the items: one shift more for each phase.
 fn shift(setup: &Setup, test: Test) -> i64 {
     let phases = match test {
         _ if setup.asked.making.shared => 0,
@@ -81,14 +82,14 @@ fn shift(setup: &Setup, test: Test) -> i64 {
         Test::DirCreate | Test::DirRead | Test::FileCreate => 0,
         Test::TreeCreate | Test::TreeRemove => 0,
     };
-    // Task 0 of all works on everybody's items.
+    // Task 0 works on the items of all tasks.
     let collective =
         setup.asked.making.collective && matches!(test, Test::DirRemove | Test::FileRemove);
     if collective { 0 } else { phases * setup.asked.run.shift as i64 }
 }
 
-/// The end of a phase: one pass over the items. Of files that time is up for, all tasks have made
-/// as many.
+/// End of a phase: one pass over the items. After the time limit of file creation, all tasks
+/// complete equal counts.
 fn stop(setup: &Setup, bench: &BenchPhase) -> Stop {
     let run = &setup.asked.run;
     let ends = bench.test == Test::FileCreate && bench.part == Part::Work && run.stonewall_s > 0;
@@ -101,7 +102,7 @@ fn stop(setup: &Setup, bench: &BenchPhase) -> Stop {
     }
 }
 
-/// The log of a phase, from which the times of its operations are written.
+/// The log of a phase; the operation times come from it.
 fn log(setup: &Setup, bench: &BenchPhase) -> Option<OperationsLog> {
     let prefix = setup.asked.output.per_op_prefix.as_ref()?;
     let last = bench.iteration + 1 == setup.asked.run.iterations;
@@ -111,7 +112,7 @@ fn log(setup: &Setup, bench: &BenchPhase) -> Option<OperationsLog> {
         .then_some(OperationsLog { file, ..OperationsLog::default() })
 }
 
-/// File of a phase's operations, until their times are written.
+/// File of a phase's operations, until the operation times are written.
 pub fn log_file(prefix: &str, test: Test) -> String {
     format!("{prefix}-{}.operations.jsonl", test.name())
 }
@@ -142,16 +143,16 @@ fn entries(setup: &Setup, bench: &BenchPhase) -> Entries {
     }
     let writes = entries.has(Step::Write);
     let verifies = if writes { asked.data.verify_write } else { asked.data.verify_read };
-    let verify = VerifyItems { read_back: writes, ..super::content::verify() };
+    let verify = VerifyItems { read_back: writes, ..content::verify() };
     Entries {
         direct: asked.data.direct,
-        content: super::content::content(setup),
+        content: asked.data.packet.content(setup.data_seed),
         verify: verifies.then_some(verify),
         ..entries
     }
 }
 
-/// Who works on whose items.
+/// Division of the items among tasks.
 fn division(setup: &Setup, bench: &BenchPhase) -> Division {
     let (making, unique) = (&setup.asked.making, setup.asked.tree.unique);
     match bench.test {
@@ -183,7 +184,8 @@ fn steps(setup: &Setup, bench: &BenchPhase) -> Vec<Step> {
         Test::FileRemove => vec![Step::Unlink],
         Test::FileRead => [Step::Open].into_iter().chain(reads).chain([Step::Close]).collect(),
         Test::FileCreate if making.mknod => vec![Step::Mknod],
-        // Task 0 makes the files of all, and each task opens and writes its own then.
+        // Task 0 creates the files of all tasks; each task opens and writes its own files in the
+        // next phase.
         Test::FileCreate if making.collective && bench.part == Part::Work => {
             vec![Step::Create, Step::Close]
         }

@@ -1,4 +1,4 @@
-//! Trees of the test directories, as each phase sees them.
+//! Trees of the test directories in each phase.
 
 use candor_plan::tree::{EntryName, Spread};
 use candor_plan::units::SizeSpec;
@@ -8,18 +8,18 @@ use super::BenchPhase;
 use crate::options::BackEnd;
 use crate::setup::{Setup, Test};
 
-/// The way in which a phase sees a test directory.
+/// View of a test directory in a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum View {
-    /// The tree that is made.
+    /// The tree to create.
     Made,
-    /// The tree that is removed.
+    /// The tree to remove.
     There,
     /// Items that are directories.
     Dirs,
-    /// Items that are files, as long as they are written.
+    /// Items that are files, with their written size.
     Files,
-    /// The same, as much of each as is read.
+    /// Items that are files, with their read size.
     Read,
 }
 
@@ -36,7 +36,7 @@ impl View {
         }
     }
 
-    /// Begin of the names of its targets.
+    /// Prefix of the names of its targets.
     fn word(self) -> &'static str {
         match self {
             View::Made => "tree",
@@ -54,7 +54,7 @@ pub(super) fn names(setup: &Setup, bench: &BenchPhase) -> Vec<String> {
     setup.test_dirs(bench.iteration).map(|dir| format!("{word} in {dir}")).collect()
 }
 
-/// Name of the only target of DUMMY.
+/// Name of DUMMY's only target.
 pub(super) const NOTHING: &str = "nothing";
 
 /// The targets of all phases.
@@ -77,7 +77,7 @@ pub(super) fn all(setup: &Setup, phases: &[BenchPhase]) -> Vec<Target> {
 }
 
 fn target(setup: &Setup, view: View, dir: &str) -> Target {
-    // Only the phase that makes the tree makes the directory that it stands in.
+    // Only the creation of the tree creates its parent directory.
     let create = if view == View::Made { Create::Parents } else { Create::Nothing };
     Target {
         name: format!("{} in {dir}", view.word()),
@@ -91,8 +91,8 @@ fn target(setup: &Setup, view: View, dir: &str) -> Target {
     }
 }
 
-/// `mdtest_tree[.<rank>].0/mdtest_tree[.<rank>].<directory>/…/file.mdtest.<rank>.<slot>`: items are
-/// numbered by their directory's number, whether directories above it hold items or not.
+/// `mdtest_tree[.<rank>].0/mdtest_tree[.<rank>].<directory>/…/file.mdtest.<rank>.<slot>`: item
+/// numbers follow from the directory's number, even if directories above it hold no items.
 fn tree(setup: &Setup, view: View) -> Tree {
     let asked = &setup.asked;
     let (unique, shared) = (asked.tree.unique, asked.making.shared);

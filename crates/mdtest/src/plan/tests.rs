@@ -12,21 +12,12 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::options::read;
-use candor_front::{Environment, ReadAs};
+use candor_front::ReadAs;
+use candor_front::evidence::{Surroundings, sentences};
 
-struct Nothing;
+struct TestHost;
 
-impl Environment for Nothing {
-    fn file(&mut self, _: &str) -> io::Result<Vec<u8>> {
-        Err(io::ErrorKind::NotFound.into())
-    }
-
-    fn variable(&self, _: &str) -> Option<String> {
-        None
-    }
-}
-
-impl Host for Nothing {
+impl Host for TestHost {
     fn now(&self) -> Duration {
         Duration::from_secs(1000)
     }
@@ -37,23 +28,17 @@ impl Host for Nothing {
     }
 }
 
+fn reading(line: &str) -> Reading {
+    let words = ["mdtest"].into_iter().chain(line.split_whitespace());
+    read(&words.map(OsString::from).collect::<Vec<_>>(), &mut Surroundings::default())
+}
+
 fn lowered(line: &str) -> Result<Lowered, Vec<String>> {
-    // The number of ranks stands in front of mdtest's own words.
-    let (ranks, own): (Vec<(usize, &str)>, Vec<_>) =
-        line.split_whitespace().enumerate().partition(|(nth, word)| {
-            let before = nth.checked_sub(1).and_then(|at| line.split_whitespace().nth(at));
-            *word == "--ranks" || before == Some("--ranks")
-        });
-    let words = ranks.into_iter().chain(own).map(|(_, word)| word);
-    let argv: Vec<OsString> = ["mdtest"].into_iter().chain(words).map(OsString::from).collect();
-    let reading = read(&argv, &mut Nothing);
-    let sentences = |errors: &[Diagnostic]| {
-        errors.iter().map(|error| error.describe(&reading.texts)).collect::<Vec<_>>()
-    };
+    let reading = reading(line);
     if !reading.errors.is_empty() {
-        return Err(sentences(&reading.errors));
+        return Err(sentences(&reading.errors, &reading.texts));
     }
-    lower(&reading, &Nothing).map_err(|errors| sentences(&errors))
+    lower(&reading, &TestHost).map_err(|errors| sentences(&errors, &reading.texts))
 }
 
 fn good(line: &str) -> Lowered {
@@ -74,7 +59,7 @@ fn entries(lowered: &Lowered, test: Test) -> &Entries {
     job_of(lowered, test).entries().expect("entries")
 }
 
-/// Names of a rank's items in a row, of the first test directory.
+/// Names of a rank's items for a row, in the first test directory.
 fn names(lowered: &Lowered, test: Test, rank: u64) -> Vec<String> {
     let job = job_of(lowered, test);
     let ranks = u64::from(job.workers);
@@ -91,7 +76,7 @@ fn names(lowered: &Lowered, test: Test, rank: u64) -> Vec<String> {
     (0..part.items()).map(name).collect()
 }
 
-/// Lines as users write them, the items of a task, and the line about all of them.
+/// Typical lines, the number of items per task, and mdtest's line with the totals.
 const LINES: &[(&str, u64, &str)] = &[
     ("", 0, "1 tasks, 0 files/directories"),
     ("-n 10", 10, "1 tasks, 10 files/directories"),
@@ -111,13 +96,13 @@ const LINES: &[(&str, u64, &str)] = &[
     ("-n 10 -I 5", 10, "1 tasks, 10 files/directories"),
     ("-n 10 -I 5 -z 1 -b 2", 30, "1 tasks, 30 files/directories"),
     ("--ranks 3 -n 9 -I 3 -F", 9, "3 tasks, 27 files"),
-    ("-u -n 7 --ranks 2", 7, "2 tasks, 14 files/directories"),
-    ("-u -I 7 -z 1 -b 3 --ranks 2", 28, "2 tasks, 56 files/directories"),
-    ("-S -n 4 --ranks 4", 4, "4 tasks, 1 file"),
-    ("-c -n 4 --ranks 4", 4, "4 tasks, 16 files/directories"),
+    ("--ranks 2 -u -n 7", 7, "2 tasks, 14 files/directories"),
+    ("--ranks 2 -u -I 7 -z 1 -b 3", 28, "2 tasks, 56 files/directories"),
+    ("--ranks 4 -S -n 4", 4, "4 tasks, 1 file"),
+    ("--ranks 4 -c -n 4", 4, "4 tasks, 16 files/directories"),
     ("-k -F -n 4", 4, "1 tasks, 4 files"),
-    ("-N 1 -n 4 --ranks 2", 4, "2 tasks, 8 files/directories"),
-    ("-u -N 1 -n 4 --ranks 2 -F", 4, "2 tasks, 8 files"),
+    ("--ranks 2 -N 1 -n 4", 4, "2 tasks, 8 files/directories"),
+    ("--ranks 2 -u -N 1 -n 4 -F", 4, "2 tasks, 8 files"),
     ("-w 3901 -e 3901 -F -n 10", 10, "1 tasks, 10 files"),
     ("-F -C -n 10", 10, "1 tasks, 10 files"),
     ("-F -T -E -r -n 10", 10, "1 tasks, 10 files"),
@@ -126,7 +111,7 @@ const LINES: &[(&str, u64, &str)] = &[
     ("-R --random-seed 4 -n 10", 10, "1 tasks, 10 files/directories"),
     ("-i 3 -n 5", 5, "1 tasks, 5 files/directories"),
     ("--ranks 4 -f 1 -l 4 -s 1 -n 5", 5, "1 tasks, 5 files/directories"),
-    ("-d /a@/b -u --ranks 4 -n 2", 2, "4 tasks, 8 files/directories"),
+    ("--ranks 4 -d /a@/b -u -n 2", 2, "4 tasks, 8 files/directories"),
     ("-d /a -z 2 -b 10 -n 1110", 1110, "1 tasks, 1110 files/directories"),
     ("-y -w 100 -F -n 2", 2, "1 tasks, 2 files"),
     ("-Y -n 2", 2, "1 tasks, 2 files/directories"),
@@ -141,8 +126,8 @@ const LINES: &[(&str, u64, &str)] = &[
         2,
         "1 tasks, 2 files/directories",
     ),
-    ("-u -L -F -N 1 -n 100 -C -Y -W 300 -x /tmp/s -d /d --ranks 2", 100, "2 tasks, 200 files"),
-    ("-w 3901 -e 3901 -t -F -N 1 -n 100 -C -W 3 -d /d --ranks 2", 100, "2 tasks, 200 files"),
+    ("--ranks 2 -u -L -F -N 1 -n 100 -C -Y -W 300 -x /tmp/s -d /d", 100, "2 tasks, 200 files"),
+    ("--ranks 2 -w 3901 -e 3901 -t -F -N 1 -n 100 -C -W 3 -d /d", 100, "2 tasks, 200 files"),
 ];
 
 #[test]
@@ -160,7 +145,7 @@ fn items_are_counted_as_mdtest_counts_them() {
 
 #[test]
 fn names_are_those_of_mdtest() {
-    let shared = good("-n 8 -z 1 -b 2 --ranks 2 -d /t");
+    let shared = good("--ranks 2 -n 8 -z 1 -b 2 -d /t");
     assert_eq!(
         names(&shared, Test::FileCreate, 1),
         [
@@ -174,14 +159,14 @@ fn names_are_those_of_mdtest() {
     );
     let dirs = names(&shared, Test::DirCreate, 0);
     assert_eq!(dirs[5], "/t/test-dir.0-0/mdtest_tree.0/mdtest_tree.2/dir.mdtest.0.5");
-    // Items of leaves have the numbers that they would have if directories above held some.
-    let leaves = good("-I 2 -z 2 -b 2 -L -u --ranks 2 -i 2");
+    // Numbers of items in leaves also count the empty directories above.
+    let leaves = good("--ranks 2 -I 2 -z 2 -b 2 -L -u -i 2");
     let of = names(&leaves, Test::FileStat, 1);
     let tree = "./out/test-dir.0-0/mdtest_tree.1.0/mdtest_tree.1.1";
     assert_eq!(of[0], format!("{tree}/mdtest_tree.1.3/file.mdtest.1.6"));
     let last = "./out/test-dir.0-0/mdtest_tree.1.0/mdtest_tree.1.2/mdtest_tree.1.6";
     assert_eq!(of[7], format!("{last}/file.mdtest.1.13"));
-    let shared = good("-S -n 2 --ranks 2");
+    let shared = good("--ranks 2 -S -n 2");
     assert_eq!(names(&shared, Test::FileCreate, 0)[0], {
         "./out/test-dir.0-0/mdtest_tree.0/file.mdtest.shared.0"
     });
@@ -189,12 +174,12 @@ fn names_are_those_of_mdtest() {
 
 #[test]
 fn a_shift_goes_one_further_with_each_phase() {
-    let lowered = good("-n 2 -N 1 -U -C -T -E -r -u --ranks 4");
+    let lowered = good("--ranks 4 -n 2 -N 1 -U -C -T -E -r -u");
     let first = |test, rank| names(&lowered, test, rank).remove(0);
     let at = |tree: u64, owner: u64, noun: &str| {
         format!("./out/test-dir.0-0/mdtest_tree.{tree}.0/{noun}.mdtest.{owner}.0")
     };
-    // A rank's items stand in its neighbour's tree.
+    // A rank's items are in its neighbour's tree.
     assert_eq!(first(Test::DirCreate, 3), at(0, 3, "dir"));
     assert_eq!(first(Test::DirStat, 3), at(1, 0, "dir"));
     assert_eq!(first(Test::DirRename, 3), at(1, 0, "dir"));
@@ -237,7 +222,7 @@ fn phases_come_in_order() {
     );
     assert_eq!(of("-F -T -n 2"), ["File stat"]);
     assert_eq!(
-        of("-F -C -n 2 -c --ranks 2"),
+        of("--ranks 2 -F -C -n 2 -c"),
         ["Tree creation", "File creation", "File creation: open",]
     );
     let hooked = "-F -C -n 2 --run-cmd-before-phase a --run-cmd-after-phase b";
@@ -283,7 +268,7 @@ fn options_reach_the_plan() {
     assert_eq!(who("-n 2 -S", Test::FileRemove), Division::First);
     assert!(entries(&good("-n 2 -Y"), Test::FileCreate).syncfs_at_end);
     assert!(!entries(&good("-n 2 -Y"), Test::FileStat).syncfs_at_end);
-    let paths = good("-d /a@/b -u --ranks 3 -n 2 -i 2");
+    let paths = good("--ranks 3 -d /a@/b -u -n 2 -i 2");
     let targets = &job_of(&paths, Test::FileStat).targets;
     assert_eq!(targets[..], ["files in /a/test-dir.0-0", "files in /b/test-dir.0-0"]);
 }
@@ -294,9 +279,9 @@ fn what_does_not_go_together_is_refused_all_at_once() {
         ("-B -N 1 -n 2", "items may be looked up before they are made"),
         ("-c -S -n 2", "-S has task 0 remove"),
         ("-u -S -n 2", "no directory per task"),
-        ("-d /a@/b -n 2 --ranks 2", "several directories need a tree for each task; add -u"),
+        ("--ranks 2 -d /a@/b -n 2", "several directories need a tree for each task; add -u"),
         ("-d /a@/b -u -n 2", "2 directories are more than 1 tasks"),
-        ("-d /a@/b -u -n 2 -N 1 --ranks 2", "have no neighbours"),
+        ("--ranks 2 -d /a@/b -u -n 2 -N 1", "have no neighbours"),
         ("-k -w 5 -n 2", "mknod opens no file to write"),
         ("-z 1 -b 0 -n 2", "a tree 1 deep has no branches"),
         ("-n 10 -I 5 -u", "-n and -I are both given"),
@@ -306,7 +291,7 @@ fn what_does_not_go_together_is_refused_all_at_once() {
         ("-X -n 2", "no bytes are read"),
         ("-w 5 -e 6 -n 2", "6 bytes are read of files of 5"),
         ("-l 2 -n 2", "2 tasks are more than the 1"),
-        ("-f 3 -l 2 -n 2 --ranks 4", "above the last"),
+        ("--ranks 4 -f 3 -l 2 -n 2", "above the last"),
         ("--posix.odirect -w 100 -n 2", "no multiple of 512"),
         ("-z 40 -b 2 -n 9", "more than 4 billion directories"),
     ] {
@@ -314,7 +299,7 @@ fn what_does_not_go_together_is_refused_all_at_once() {
         assert!(errors.iter().any(|error| error.contains(part)), "{line}: {errors:?}");
     }
     assert_eq!(lowered("-c -S -u -k -w 5 -n 2").map(|_| ()).expect_err("wrong").len(), 3);
-    let noted = good("-n 50 -z 1 -b 2 -N 1 --ranks 2");
+    let noted = good("--ranks 2 -n 50 -z 1 -b 2 -N 1");
     let notes: Vec<_> = noted.notes.iter().map(|note| note.asked.as_str()).collect();
     assert!(notes.contains(&"n=50") && notes.contains(&"N=1"), "{notes:?}");
 }
@@ -322,8 +307,8 @@ fn what_does_not_go_together_is_refused_all_at_once() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Whatever shape is asked for, all ranks together have each item once, in directories that the
-    /// phase of the tree makes, and every phase has the same items.
+    /// For any tree, the ranks have each item once, in directories of the tree phase, and every
+    /// phase has the same items.
     #[test]
     fn every_item_is_there_once(
         depth in 0..3_u32,

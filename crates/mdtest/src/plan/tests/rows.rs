@@ -1,4 +1,4 @@
-//! Each row of the table does what its support says.
+//! Tests each row of the table against its support.
 
 use super::*;
 use crate::options::TABLE;
@@ -6,7 +6,7 @@ use candor_front::evidence::{self, Examples, Outcome, Partners};
 
 const USUAL: &str = "--ranks 2 -n=10 -w=100 -e=100 -d=/a";
 
-/// Further words that examples need.
+/// Additional words for examples.
 const PARTNERS: &Partners = &[
     ("--ranks 2 -z=2 -b=2 -n=28 -d=/a", &["L", "u"]),
     ("--ranks 2 -z=1 -b=2 -d=/a", &["I"]),
@@ -24,18 +24,13 @@ const PARTNERS: &Partners = &[
 ];
 
 fn outcome(words: &[String]) -> Result<Outcome, String> {
-    let argv = ["mdtest".to_owned()].into_iter().chain(words.iter().cloned());
-    let argv: Vec<OsString> = argv.map(OsString::from).collect();
-    let reading = read(&argv, &mut Nothing);
-    if reading.errors.is_empty()
-        && let Some(instead) = reading.instead
-    {
-        return Ok(Outcome::instead(&instead));
-    }
-    let mut lowered = lowered(&words.join(" ")).map_err(|errors| errors.join("\n"))?;
-    lowered.setup.asked.command.clear();
-    let settings = (lowered.plan, lowered.phases, lowered.setup);
-    Ok(Outcome::planned(lowered.notes, &settings))
+    let reading = reading(&words.join(" "));
+    evidence::outcome(&reading.errors, &reading.texts, reading.instead, || {
+        let mut lowered = lower(&reading, &TestHost)?;
+        lowered.setup.asked.command.clear();
+        let settings = (lowered.plan, lowered.phases, lowered.setup);
+        Ok(Outcome::planned(lowered.notes, &settings))
+    })
 }
 
 #[test]
@@ -53,4 +48,5 @@ fn every_row_does_what_its_support_says() {
     };
     let broken = evidence::broken_rows(&TABLE, &examples, outcome);
     assert!(broken.is_empty(), "{broken:#?}");
+    assert_eq!(evidence::wrong_defaults(&TABLE), Vec::<String>::new());
 }
