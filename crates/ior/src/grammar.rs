@@ -1,17 +1,17 @@
-//! The values of IOR's options: numbers with a unit of one letter, memory, lists of directives.
+//! The values of IOR's options: numbers with a one-letter unit, memory, lists of directives.
 
 use std::time::Duration;
 
 use candor_front::{Refused, Span, Word};
 
-/// Letters behind a number, each a power of 1024 more than the last.
+/// Unit letters, each 1024 times the previous one.
 const UNITS: &str = "kmgtp";
 
-/// A number, which may have a unit: `64`, `8m`, `-1`, `4GiB`. IOR reads the first letter of a unit
-/// only, so that `GB` and `GiB` are powers of 1024 as well.
+/// A number with an optional unit: `64`, `8m`, `-1`, `4GiB`. IOR reads only the first letter of a
+/// unit: `GB` and `GiB` are powers of 1024, too.
 ///
 /// # Errors
-/// The word has another form, or the number does not fit in 63 bits.
+/// The word has another form, or the number exceeds 63 bits.
 pub fn number(text: &str) -> Result<i64, Refused> {
     let word = text.trim();
     let sign = usize::from(word.starts_with('-'));
@@ -48,7 +48,7 @@ pub fn number(text: &str) -> Result<i64, Refused> {
 /// A number within bounds.
 ///
 /// # Errors
-/// The word is no number, or one out of bounds.
+/// The word is no number, or out of bounds.
 pub fn within(text: &str, [min, max]: [i64; 2]) -> Result<i64, Refused> {
     let number = number(text)?;
     if (min..=max).contains(&number) {
@@ -59,10 +59,10 @@ pub fn within(text: &str, [min, max]: [i64; 2]) -> Result<i64, Refused> {
     }
 }
 
-/// A time in seconds, which may have decimals: `2`, `0.5`.
+/// A time in seconds, with optional decimals: `2`, `0.5`.
 ///
 /// # Errors
-/// The word has another form, or the time is above 32 bits of seconds.
+/// The word has another form, or the time exceeds 32 bits of seconds.
 pub fn seconds(text: &str) -> Result<Duration, Refused> {
     let word = text.trim();
     let (whole, decimals) = word.split_once('.').unwrap_or((word, ""));
@@ -78,8 +78,7 @@ pub fn seconds(text: &str) -> Result<Duration, Refused> {
     })
 }
 
-/// A flag with a value: `0` is off, other numbers are on, and how often; without a value it is
-/// counted.
+/// A flag: `0` disables it, other numbers set it or its count; without a value it is counted.
 ///
 /// # Errors
 /// The word is no number.
@@ -97,7 +96,7 @@ pub fn flag(text: &str, before: u32) -> Result<u32, Refused> {
     })
 }
 
-/// Memory: bytes, or a share of what the host has.
+/// Memory: bytes, or a share of the host's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// Bytes.
@@ -121,17 +120,17 @@ pub fn memory(text: &str) -> Result<Memory, Refused> {
     })
 }
 
-/// A directive: `key=value`, with the places of both.
+/// A directive: `key=value`, with both positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Directive {
     /// The key as written.
     pub key: Word,
-    /// The value; absent where there is no equals sign.
+    /// The value; absent without an equals sign.
     pub value: Option<Word>,
 }
 
-/// The directives of a line or of `-O`: pieces between commas, up to a `#`. `at` is the place of
-/// the text.
+/// The directives of a line or of `-O`: comma-separated, up to a `#`. `at` is the position of the
+/// text.
 pub fn directives(text: &str, at: Span) -> Vec<Directive> {
     let end = text.find('#').unwrap_or(text.len());
     let mut all = Vec::new();
@@ -230,7 +229,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is written ends in a value or a sentence.
+        /// Any text gives a value or a sentence.
         #[test]
         fn any_text_is_read_or_refused(text in "[-0-9kKmMgGtTpPbBiI.% ]{0,12}") {
             let refusals = [number(&text).err(), flag(&text, 0).err(), memory(&text).err()];
@@ -240,14 +239,14 @@ mod tests {
             }
         }
 
-        /// A unit multiplies.
+        /// A unit multiplies the number.
         #[test]
         fn units_multiply(value in 0..1_i64 << 12, unit in 0..5_usize) {
             let text = format!("{value}{}", ["k", "M", "g", "T", "p"][unit]);
             prop_assert_eq!(number(&text).ok(), Some(value << (10 * (unit + 1))));
         }
 
-        /// Each directive stands where its place says.
+        /// The position of each directive contains its text.
         #[test]
         fn places_of_directives_hold(text in "[a-c]{1,3}=[x-z]{0,3}(, ?[a-c]{1,3}=[x-z]{1,3}){0,3}")
         {

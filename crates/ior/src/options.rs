@@ -1,4 +1,4 @@
-//! The options of IOR's tests, as they were given.
+//! Options of IOR's tests.
 
 mod read;
 mod reader;
@@ -12,10 +12,18 @@ use std::time::Duration;
 
 use super::grammar::Memory;
 use candor_front::choices;
+use smart_default::SmartDefault;
 
 pub use read::{FakeNodes, Reading, TestScope, read};
 pub use reader::Test;
-pub use rows::{Draft, Instead, TABLE, help};
+pub use rows::{TABLE, help};
+
+/// Request for a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instead {
+    /// The help.
+    Help,
+}
 
 /// The options of a test.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,9 +32,9 @@ pub struct Options {
     pub run: RunOptions,
     /// Files and the bytes in them.
     pub layout: LayoutOptions,
-    /// Whose data is read.
+    /// Order of reads among the tasks.
     pub order: OrderOptions,
-    /// Ends before all is done.
+    /// Limits that end a test early.
     pub ends: EndOptions,
     /// How I/O is issued.
     pub io: IoOptions,
@@ -37,7 +45,7 @@ pub struct Options {
 }
 
 /// Phases, repetitions and tasks.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, SmartDefault, PartialEq)]
 pub struct RunOptions {
     /// Write (`-w`).
     pub write: bool,
@@ -48,126 +56,87 @@ pub struct RunOptions {
     /// Verify while reading (`-R`).
     pub check_read: bool,
     /// Repetitions, 1 by default.
+    #[default(1)]
     pub repetitions: u32,
     /// Time before each write and each read.
     pub delay: Duration,
     /// Barriers between open, transfer and close.
     pub barriers: bool,
-    /// Files are not deleted before they are written.
+    /// Do not delete files before the write.
     pub use_existing: bool,
-    /// Files stay at the end.
+    /// Keep files at the end.
     pub keep: bool,
-    /// Files stay where verification found errors.
+    /// Keep files with verification errors.
     pub keep_with_error: bool,
-    /// Tasks that take part; all by default.
+    /// Number of tasks; all by default.
     pub tasks: Option<u32>,
-    /// Nodes, in place of what the host says.
+    /// Number of nodes, instead of the host's answer.
     pub nodes: Option<u32>,
-    /// Tasks on the first node, in place of what the host says.
+    /// Tasks on the first node, instead of the host's answer.
     pub tasks_on_node0: Option<u32>,
-    /// Memory that a node keeps occupied.
+    /// Memory to occupy on each node.
     pub memory_per_node: Option<Memory>,
-    /// Memory in bytes that each task keeps occupied.
+    /// Memory to occupy for each task, in bytes.
     pub memory_per_task: Option<u64>,
 }
 
-impl Default for RunOptions {
-    fn default() -> Self {
-        RunOptions {
-            write: false,
-            read: false,
-            check_write: false,
-            check_read: false,
-            repetitions: 1,
-            delay: Duration::ZERO,
-            barriers: false,
-            use_existing: false,
-            keep: false,
-            keep_with_error: false,
-            tasks: None,
-            nodes: None,
-            tasks_on_node0: None,
-            memory_per_node: None,
-            memory_per_task: None,
-        }
-    }
-}
-
 /// Files and the bytes in them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, SmartDefault, PartialEq)]
 pub struct LayoutOptions {
-    /// Path of the file; several with `@` between.
+    /// Path of the file; several paths are separated by `@`.
+    #[default = "testFile"]
     pub test_file: String,
     /// Contiguous bytes of a task in a segment, 1 MiB by default.
+    #[default(1 << 20)]
     pub block_bytes: u64,
     /// Bytes per call, 256 KiB by default.
+    #[default(256 << 10)]
     pub transfer_bytes: u64,
     /// Segments, 1 by default.
+    #[default(1)]
     pub segments: u32,
-    /// Each task has a file.
+    /// Use a file per task.
     pub file_per_process: bool,
-    /// Each task's file has a directory.
+    /// Use a directory per task file.
     pub unique_dir: bool,
-    /// Each repetition has files of its own.
+    /// Use new files in each repetition.
     pub multi_file: bool,
-    /// 1: transfers in random order; 2: blocks at random places.
+    /// 1: transfers in random order; 2: blocks at random positions.
     pub random: u32,
-    /// Seed of that order; absent means the time.
+    /// Seed of the random order; absent means the time.
     pub random_seed: Option<u32>,
-    /// Bytes per call of a fill in sequence before random writes; 0: none.
+    /// Bytes per call for a sequential fill before random writes; 0 disables it.
     pub prefill_bytes: u64,
 }
 
-impl Default for LayoutOptions {
-    fn default() -> Self {
-        LayoutOptions {
-            test_file: "testFile".into(),
-            block_bytes: 1 << 20,
-            transfer_bytes: 256 << 10,
-            segments: 1,
-            file_per_process: false,
-            unique_dir: false,
-            multi_file: false,
-            random: 0,
-            random_seed: None,
-            prefill_bytes: 0,
-        }
-    }
-}
-
-/// Whose data is read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Order of reads among the tasks.
+#[derive(Clone, Debug, SmartDefault, PartialEq, Eq)]
 pub struct OrderOptions {
-    /// That of a task at a constant distance (`-C`).
+    /// Read the data of a task at a constant distance (`-C`).
     pub constant: bool,
-    /// 1: that of a random task; 2: of each task once, in random order (`-Z`).
+    /// 1: read the data of a random task; 2: read each task's data once, in random order (`-Z`).
     pub random: u32,
     /// Distance in nodes (`-Q`), 1 by default.
+    #[default(1)]
     pub offset: u32,
-    /// Seed of the random order; negative means another one in each repetition.
+    /// Seed of the random order; a negative seed changes in each repetition.
     pub seed: i32,
 }
 
-impl Default for OrderOptions {
-    fn default() -> Self {
-        OrderOptions { constant: false, random: 0, offset: 1, seed: 0 }
-    }
-}
-
-/// Ends before all is done.
+/// Limits that end a test early.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndOptions {
-    /// Seconds after which a phase ends (`-D`); 0 sets no limit.
+    /// Time limit of a phase in seconds (`-D`); 0 means no limit.
     pub deadline_s: u64,
-    /// Seconds until which each task repeats its transfers.
+    /// Minimum time of each task's transfers in seconds.
     pub min_s: u64,
-    /// Tasks go on to the largest count that any had reached then.
+    /// After the limit, all tasks continue to the largest count of any task.
     pub wear_out: bool,
-    /// Transfers after which each task ends; 0 sets no limit.
+    /// Number of transfers of each task; 0 means no limit.
     pub wear_out_iterations: u64,
-    /// File that keeps that count from a write to a read.
+    /// File that passes this count from a write to a read.
     pub status_file: Option<String>,
-    /// Minutes after which no other phase begins; 0 sets no limit.
+    /// Time in minutes after which no phase starts; 0 means no limit.
     pub max_time_min: u64,
 }
 
@@ -185,7 +154,7 @@ choices! {
 }
 
 impl Api {
-    /// True where files may be opened without the page cache.
+    /// True if the back end can bypass the page cache.
     pub fn can_be_direct(self) -> bool {
         !matches!(self, Api::Mmap | Api::Mpiio)
     }
@@ -194,62 +163,45 @@ impl Api {
 /// Pauses of the back end DUMMY.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DummyDelays {
-    /// In each create.
+    /// Pause in each create.
     pub create_us: u32,
-    /// In each close.
+    /// Pause in each close.
     pub close_us: u32,
 }
 
 /// How I/O is issued.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, SmartDefault, PartialEq)]
 pub struct IoOptions {
     /// Back end.
     pub api: Api,
-    /// The page cache is bypassed.
+    /// Bypass the page cache.
     pub direct: bool,
     /// Lock of the kernel around each transfer.
     pub range_locks: bool,
-    /// Files are flushed after the write phase.
+    /// Flush files after the write phase.
     pub fsync: bool,
-    /// Files are flushed after each write.
+    /// Flush the file after each write.
     pub fsync_per_write: bool,
-    /// Collective calls were asked for.
+    /// Use collective calls.
     pub collective: bool,
     /// Pause after each transfer.
     pub delay_us: u64,
     /// Other pauses of DUMMY.
     pub dummy: DummyDelays,
     /// Transfers in flight of each task, for AIO and `io_uring`.
+    #[default(128)]
     pub pending_max: u32,
-    /// Transfers that are submitted together.
+    /// Transfers per submission.
+    #[default(16)]
     pub granularity: u32,
-    /// Mapped pages are dropped first.
+    /// Drop mapped pages first.
     pub map_dont_need: bool,
-    /// Advice about the order of accesses to mappings.
+    /// Advise the kernel on the access order of mappings.
     pub map_pattern: bool,
 }
 
-impl Default for IoOptions {
-    fn default() -> Self {
-        IoOptions {
-            api: Api::Posix,
-            direct: false,
-            range_locks: false,
-            fsync: false,
-            fsync_per_write: false,
-            collective: false,
-            delay_us: 0,
-            dummy: DummyDelays::default(),
-            pending_max: 128,
-            granularity: 16,
-            map_dont_need: false,
-            map_pattern: false,
-        }
-    }
-}
-
 choices! {
-    /// Content of transfers. The first letter alone chooses one, too.
+    /// Content of transfers. The first letter alone is enough.
     pub enum Packet {
         #[default]
         Timestamp = "time stamp, rank and a counter": "timestamp" | "t",
@@ -271,14 +223,14 @@ impl Packet {
 pub struct DataOptions {
     /// Content.
     pub packet: Packet,
-    /// Signature; 0 means the time of day.
+    /// Signature; 0 means the current time.
     pub signature: i32,
-    /// A phase ends at the first error that verification finds.
+    /// End a phase at the first verification error.
     pub quit_on_error: bool,
 }
 
 choices! {
-    /// Form of the results.
+    /// Format of the results.
     pub enum Format {
         #[default]
         Default = "tables": "default",
@@ -292,26 +244,26 @@ choices! {
 pub struct OutputOptions {
     /// Verbosity, 0 to 5.
     pub verbose: u32,
-    /// The user's number of the test.
+    /// Number of the test, chosen by the user.
     pub reference: i64,
     /// File of the results.
     pub summary_file: Option<String>,
-    /// Form of the results.
+    /// Format of the results.
     pub format: Format,
-    /// The summary of each test follows its results.
+    /// Print the summary of each test after its results.
     pub summary_always: bool,
-    /// File that gets a row for each task and phase.
+    /// File for a row per task and phase.
     pub rank_csv: Option<String>,
-    /// Begin of the names of files with a row for each transfer.
+    /// Prefix of the files with a row per transfer.
     pub operations_csv: Option<String>,
-    /// Seconds from the mean beyond which a task is named; 0 names none.
+    /// Seconds from the mean beyond which a task is reported; 0 disables reports.
     pub outlier_s: u64,
-    /// Nothing is done; the plan is printed.
+    /// Print the plan only.
     pub dry_run: bool,
-    /// A warning ends the run before it begins.
+    /// Warnings are errors, and end the run before it starts.
     pub warnings_are_errors: bool,
-    /// Text that is printed before the options.
+    /// Text to print before the options.
     pub debug: Option<String>,
-    /// Name of the platform, in place of the host's.
+    /// Name of the platform, instead of the host's.
     pub platform: Option<String>,
 }

@@ -1,7 +1,7 @@
-//! Results in IOR's forms: tables, one document of JSON, rows of CSV, files of tasks and transfers.
+//! Results in IOR's formats: tables, JSON, CSV, and files for tasks and transfers.
 //!
-//! [`Results`] gathers the figures of phases as they end, and each form is a function of it. Where
-//! IOR's figure is known to be wrong, the true one stands in its place.
+//! [`Results`] collects the metrics of finished phases; each format is a function of it. Metrics
+//! that IOR counts wrongly are correct here.
 
 mod csv;
 mod figures;
@@ -25,10 +25,10 @@ pub use figures::{Access, Figures, Statistics, Stonewall, Summary, TaskTimes};
 pub use operations::operation_files;
 pub use surroundings::{Filesystem, Machine, Moment};
 
-/// Version of IOR whose words and forms are spoken.
+/// Version of IOR whose formats are used.
 pub const VERSION: &str = "4.1.0+candor";
 
-/// Figures of all tests so far.
+/// Metrics of all tests so far.
 #[derive(Clone, Debug)]
 pub struct Results<'a> {
     setup: &'a Setup,
@@ -38,24 +38,24 @@ pub struct Results<'a> {
     tests: Vec<TestResults<'a>>,
 }
 
-/// Figures of a test so far.
+/// Metrics of a test so far.
 #[derive(Clone, Debug)]
 struct TestResults<'a> {
     setup: &'a TestSetup,
     filesystem: Option<Filesystem>,
-    /// When its first phase began; none before.
+    /// Start of its first phase, if that has started.
     started: Option<Moment>,
     rows: Vec<Figures>,
-    /// Repetition and seconds of each removal.
+    /// Repetition and time in seconds of each removal.
     removals: Vec<(u32, f64)>,
-    /// Transfers that verification found wrong, in checks and reads.
+    /// Wrong transfers, found by checks and reads.
     errors: u64,
-    /// The lines behind its last phase were given.
+    /// True after the lines that follow the last phase.
     ended: bool,
 }
 
 impl<'a> Results<'a> {
-    /// None yet. `filesystems` are those of the tests, where they are known.
+    /// Empty results. `filesystems` belong to the tests, if known.
     pub fn new(
         (setup, phases): (&'a Setup, &'a [TestPhase]),
         machine: Machine,
@@ -75,10 +75,10 @@ impl<'a> Results<'a> {
         Results { setup, phases, machine, began, tests }
     }
 
-    /// A phase begins: the lines that say so.
+    /// Starts a phase, and returns its first lines.
     pub fn started(&mut self, index: usize, now: &Moment) -> String {
         let Some(phase) = self.phases.get(index) else { return String::new() };
-        // The last phases of a test may be left out.
+        // The last phases of a test may be missing.
         let mut text = String::new();
         for earlier in &mut self.tests[..phase.test] {
             text += &end_of(earlier);
@@ -91,7 +91,7 @@ impl<'a> Results<'a> {
         text + &text::phase_head(test.setup, phase, now)
     }
 
-    /// The warning of a phase that ended and whose files have that size, if it differs.
+    /// The warning of a finished phase if its files have another size than expected.
     pub fn size_warning(&self, record: &PhaseRecord, stat_bytes: u64) -> String {
         let measured = self.phases.get(record.phase).zip(record.measurements.first());
         let Some((phase, measured)) = measured.filter(|(_, measured)| measured.ended.is_sound())
@@ -105,8 +105,8 @@ impl<'a> Results<'a> {
         text::size_warning(setup, &Figures::of(setup, phase, measured), stat_bytes)
     }
 
-    /// A phase has ended: the lines that say so, with a warning before its row. Rows of files are
-    /// in `files`.
+    /// Ends a phase, and returns its lines, with a warning before its row. Rows of files go to
+    /// `files`.
     pub fn ended(&mut self, record: &PhaseRecord, warning: &str) -> String {
         let Some(phase) = self.phases.get(record.phase) else { return String::new() };
         let test = &mut self.tests[phase.test];
@@ -145,7 +145,7 @@ impl<'a> Results<'a> {
         ends + &text::tail(&self.tests, now)
     }
 
-    /// All of it as one document of JSON, with the verdict unless it stands elsewhere.
+    /// The whole document as JSON, with the verdict unless another output has it.
     pub fn json(&self, now: &Moment, verdict_of: Option<&Report>) -> String {
         json::document(self, now, verdict_of.map(verdict::tree))
     }
@@ -155,7 +155,7 @@ impl<'a> Results<'a> {
         csv::document(&self.tests)
     }
 
-    /// Rows of the file of tasks for what has been measured last; none where none is asked for.
+    /// Rows of the latest phase for the file of tasks; `None` if not requested.
     pub fn task_rows(&self, record: &PhaseRecord) -> Option<(String, String)> {
         let phase = self.phases.get(record.phase)?;
         let test = &self.tests[phase.test];
@@ -170,7 +170,7 @@ impl<'a> Results<'a> {
         csv::TASKS_HEADER
     }
 
-    /// The phases, without doing them (`--dryRun`).
+    /// The phases of a dry run (`--dryRun`).
     pub fn dry_run(&mut self, now: &Moment) -> String {
         let mut text = self.head();
         for test in &mut self.tests {
@@ -183,13 +183,13 @@ impl<'a> Results<'a> {
         text
     }
 
-    /// Transfers that verification found wrong.
+    /// Number of wrong transfers.
     pub fn errors(&self) -> u64 {
         self.tests.iter().map(|test| test.errors).sum()
     }
 }
 
-/// The lines behind the last phase of a test that has begun, once.
+/// The lines after the last phase of a test; empty if no test has started, or the second time.
 fn end_of(test: &mut TestResults<'_>) -> String {
     if test.ended || test.started.is_none() {
         return String::new();
@@ -198,17 +198,17 @@ fn end_of(test: &mut TestResults<'_>) -> String {
     text::test_end(test)
 }
 
-/// candor's own words below the tables.
+/// candor's notes below the tables.
 pub fn verdict(report: &Report) -> String {
     verdict::text(report, &[])
 }
 
-/// The notes on a back end that is another one here, a line each after `begin`.
+/// Notes on replaced back ends, one line each with the prefix `begin`.
 pub fn back_end_notes(report: &Report, begin: &str) -> String {
     verdict::notes_text(report, begin, |note| note.asked.starts_with("api="))
 }
 
-/// Rows of transfers that follow others in a file.
+/// Rows without their header, for an existing file.
 pub fn without_header(rows: &str) -> &str {
     rows.split_once('\n').map_or("", |(_, rows)| rows)
 }

@@ -1,4 +1,4 @@
-//! From tests to one plan: the phases of each repetition of each test, one after another.
+//! Lowering of tests to one plan: the phases of each repetition of each test, in order.
 
 mod files;
 mod phases;
@@ -9,7 +9,7 @@ use candor_plan::{Bytes, Plan};
 use candor_record::Note;
 
 use super::grammar::Memory;
-use super::options::{Draft, Reading, TABLE};
+use super::options::{Reading, TABLE};
 use super::setup::{self, Setup, TestSetup};
 use candor_front::{Diagnostic, Diagnostics, Host, Origins};
 
@@ -18,13 +18,13 @@ pub use files::first_path;
 /// Operation of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhaseKind {
-    /// Files that are there are deleted before the write; not measured.
+    /// Delete existing files before the write; not measured.
     Clear,
-    /// Files are filled in sequence before a random write; not measured.
+    /// Fill files sequentially before a random write; not measured.
     Fill,
-    /// Files are written.
+    /// Write files.
     Write,
-    /// Files are read back and verified; not measured.
+    /// Read files back and verify them; not measured.
     Check,
     /// Files are read.
     Read,
@@ -32,7 +32,7 @@ pub enum PhaseKind {
     Remove,
 }
 
-/// A phase of the plan, by its place in a test.
+/// A phase of the plan, with its position in a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestPhase {
     /// Number of the test.
@@ -43,7 +43,7 @@ pub struct TestPhase {
     pub kind: PhaseKind,
 }
 
-/// A plan, and all that its report cannot tell.
+/// A plan, and data for the output that its report does not have.
 #[derive(Clone, Debug)]
 pub struct Lowered {
     /// The plan.
@@ -52,16 +52,16 @@ pub struct Lowered {
     pub phases: Vec<TestPhase>,
     /// The tests.
     pub setup: Setup,
-    /// Where each part of the plan was written.
+    /// Position of each part of the plan in the texts.
     pub origins: Origins,
-    /// Places where the plan is not exactly what was asked.
+    /// Differences between plan and request.
     pub notes: Vec<Note>,
 }
 
-/// Makes a plan of a command line and its script.
+/// Lowers a command line and its script to a plan.
 ///
 /// # Errors
-/// Everything that is wrong.
+/// All errors.
 pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnostic>> {
     let mut out = Diagnostics::default();
     let mut setup = setup::settle(reading, host, &mut out);
@@ -77,8 +77,7 @@ pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnost
         }
     }
     for test in &reading.tests {
-        let draft = Draft::of(test.options.clone());
-        let notes = TABLE.notes(&draft, &test.given, &reading.texts);
+        let notes = TABLE.notes(&test.options, &test.given, &reading.texts);
         notes.into_iter().for_each(|note| out.add_note(note));
     }
     reading.notes.iter().for_each(|note| out.add_note(note.clone()));
@@ -89,7 +88,7 @@ pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnost
     Ok(Lowered { plan, phases, setup, origins, notes: out.notes })
 }
 
-/// Memory that the run occupies, which all tests share.
+/// Memory that the run occupies, the same for all tests.
 fn memory(reading: &Reading, setup: &Setup, out: &mut Diagnostics) -> Option<Extent> {
     let of = |test: &TestSetup| {
         let run = &test.options.run;

@@ -1,4 +1,4 @@
-//! Tests as they run: tasks, nodes, distances, seeds, and what was refused.
+//! Tests as they run: tasks, nodes, distances, seeds, and refusals.
 
 mod checks;
 
@@ -7,7 +7,7 @@ use candor_plan::{RankOrder, path_of};
 use super::options::{FakeNodes, Options, OutputOptions, Reading, TestScope};
 use candor_front::{Diagnostics, Host, ReadAs, Scope};
 
-/// Longest status file.
+/// Longest status file in bytes.
 const STATUS_BYTES_MAX: usize = 64;
 
 /// A test as it runs.
@@ -15,34 +15,34 @@ const STATUS_BYTES_MAX: usize = 64;
 pub struct TestSetup {
     /// Number, from 0.
     pub id: u32,
-    /// The options; without any phase, both write and read are set.
+    /// The options. If the request names no phase, both write and read are set.
     pub options: Options,
-    /// Tasks that take part.
+    /// Number of tasks.
     pub tasks: u32,
     /// Nodes.
     pub nodes: u32,
     /// Tasks on the first node.
     pub tasks_on_node0: u32,
-    /// The nodes are hosts, each with a page cache of its own.
+    /// The nodes are hosts with separate page caches.
     pub on_several_hosts: bool,
     /// Signature of the content.
     pub signature: i32,
-    /// Transfers after which each task of a read ends, from the status file; 0 sets no limit.
+    /// Transfers of each reading task, from the status file; 0 means no limit.
     pub status_iterations: u64,
-    /// Lines that begin with WARNING in IOR's output.
+    /// WARNING lines of IOR's output.
     pub warnings: Vec<String>,
 }
 
-/// All tests as they run, and what their output shares.
+/// All tests as they run, and the settings of their output.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Setup {
     /// The command line.
     pub command: Vec<String>,
     /// The tests.
     pub tests: Vec<TestSetup>,
-    /// Options of the output, which all tests share.
+    /// Output options of all tests.
     pub output: OutputOptions,
-    /// Seed of the orders that are drawn.
+    /// Seed of the random orders.
     pub seed: u64,
 }
 
@@ -63,13 +63,12 @@ impl TestSetup {
         self.task_bytes() / self.options.layout.transfer_bytes.max(1)
     }
 
-    /// Ranks between a task and that whose data it reads (`-C`).
+    /// Distance in ranks to the owner of the data to read (`-C`).
     pub fn read_shift(&self) -> i64 {
         self.distance(self.options.order.offset)
     }
 
-    /// The same for the check of a write, which uses neither the task that wrote nor that which
-    /// reads.
+    /// The same for the check of a write, which uses neither the writing nor the reading task.
     pub fn check_shift(&self) -> i64 {
         self.distance(2)
     }
@@ -81,7 +80,7 @@ impl TestSetup {
         if self.options.order.constant { ranks as i64 } else { 0 }
     }
 
-    /// Order in which tasks read what others wrote (`-Z`).
+    /// Order in which tasks read other tasks' data (`-Z`).
     pub fn read_order(&self, repetition: u32) -> RankOrder {
         let order = &self.options.order;
         let seed = match order.seed {
@@ -103,13 +102,13 @@ impl TestSetup {
         self.options.run.write
     }
 
-    /// True where a phase of reads is measured.
+    /// True if a phase of reads is measured.
     pub fn reads(&self) -> bool {
         self.options.run.read || self.options.run.check_read
     }
 }
 
-/// Settles all tests: what was left to IOR's defaults is filled in, what cannot be is refused.
+/// Settles all tests: fills in IOR's defaults, and refuses impossible values.
 pub(super) fn settle(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) -> Setup {
     let now_s = host.now().as_secs();
     let mut setup =
@@ -122,7 +121,7 @@ pub(super) fn settle(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) 
         settle_phases(&mut settled.options);
         settle_tasks(&mut settled, &scope, (reading.ranks, reading.fake), out);
         settled.signature = match settled.options.data.signature {
-            // IOR takes the time as 32 bits as well.
+            // IOR also uses 32 bits of the time.
             0 => now_s as i32,
             given => given,
         };
@@ -143,7 +142,7 @@ pub(super) fn settle(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) 
     setup
 }
 
-/// Without any phase, both are done.
+/// If the request names no phase, both run.
 fn settle_phases(options: &mut Options) {
     let run = &mut options.run;
     if !(run.write || run.read || run.check_write || run.check_read) {
@@ -170,7 +169,7 @@ fn settle_tasks(
     }
 }
 
-/// The number of transfers that an earlier run left in the status file.
+/// The number of transfers in the status file of an earlier run.
 fn settle_status(
     test: &mut TestSetup,
     scope: &TestScope<'_>,
@@ -178,7 +177,7 @@ fn settle_status(
     out: &mut Diagnostics,
 ) {
     let Some(file) = test.options.ends.status_file.clone() else { return };
-    // A write of the same test leaves its count within the run.
+    // A write of the same test sets the count during the run.
     if test.writes() || !test.reads() {
         return;
     }
@@ -195,7 +194,7 @@ fn settle_status(
     }
 }
 
-/// A warning in IOR's output, or an error where warnings are errors.
+/// A warning in IOR's output, or an error if warnings are errors.
 pub(super) fn warn(
     test: &mut TestSetup,
     scope: &TestScope<'_>,
@@ -210,7 +209,7 @@ pub(super) fn warn(
     test.warnings.push(warning.to_owned());
 }
 
-/// Hints of the environment, which only MPI-IO and GPFS take.
+/// Hints from the environment, which only MPI-IO and GPFS use.
 fn hints(host: &dyn Host, out: &mut Diagnostics) {
     for name in host.variables("IOR_HINT") {
         out.add_note(candor_record::Note {
@@ -222,7 +221,7 @@ fn hints(host: &dyn Host, out: &mut Diagnostics) {
     }
 }
 
-/// True where an option was given.
+/// True for a given option.
 pub(super) fn has(scope: &TestScope<'_>, option: &str) -> bool {
     scope.given().has(option)
 }

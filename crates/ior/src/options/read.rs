@@ -1,21 +1,21 @@
-//! From a command line, and the script that it names, to tests.
+//! Reading of a command line, and of the script that it names, into tests.
 
 use std::ffi::OsString;
 
 use candor_record::Note;
 
-use super::reader::{DIRECTIVES, NOWHERE, Reader, Test};
-use super::rows::{Draft, Instead, TABLE, Value};
+use super::reader::{NOWHERE, Reader, Test};
+use super::rows::{DIRECTIVES, HELP, SCRIPT, TABLE, Value};
 use super::words::{self, Written};
-use super::{OutputOptions, script};
+use super::{Instead, OutputOptions, script};
 use candor_front::{Diagnostic, Environment, Given, Scope, Span, Table, Texts, Word, enter, ranks};
 use candor_ior_family::words::skipped_note;
 
-/// Variables by which one host plays several nodes.
+/// Variables that split one host into several nodes.
 const FAKE_NODES: &str = "IOR_FAKE_NODES";
 const FAKE_TASKS_PER_NODE: &str = "IOR_FAKE_TASK_PER_NODES";
 
-/// Nodes that one host plays, as the environment says.
+/// Nodes that one host simulates, from the environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FakeNodes {
     /// Number of nodes.
@@ -33,35 +33,35 @@ pub struct Reading {
     pub command: Vec<String>,
     /// Number of ranks.
     pub ranks: u32,
-    /// Nodes that this host plays, or that there are.
+    /// Nodes that this host simulates, or the real nodes.
     pub fake: FakeNodes,
-    /// The ranks are those of several hosts.
+    /// The ranks run on several hosts.
     pub on_several_hosts: bool,
-    /// The script that the tests come from.
+    /// The script with the tests.
     pub script: Option<String>,
     /// Request for a text instead of tests.
     pub instead: Option<Instead>,
     /// The command line, and the script.
     pub texts: Texts,
-    /// Parts of the command line that mean nothing, or more than they say.
+    /// Notes on parts of the command line without effect, or with a hidden one.
     pub notes: Vec<Note>,
-    /// The faults, in the order found; with any, nothing runs.
+    /// All errors, in the order found; with any, nothing runs.
     pub errors: Vec<Diagnostic>,
 }
 
 impl Reading {
-    /// A test with the texts that its places point into.
+    /// A test with the texts of its positions.
     pub fn scope<'a>(&'a self, test: &'a Test) -> TestScope<'a> {
         TestScope { test, texts: &self.texts }
     }
 
-    /// Options that hold for the output of all tests: those of the last one.
+    /// Output options of all tests: the options of the last test.
     pub fn output(&self) -> OutputOptions {
         self.tests.last().map(|test| test.options.output.clone()).unwrap_or_default()
     }
 }
 
-/// A test with the texts that its places point into.
+/// A test with the texts of its positions.
 pub struct TestScope<'a> {
     /// The test.
     pub test: &'a Test,
@@ -115,14 +115,14 @@ pub fn read(argv: &[OsString], environment: &mut dyn Environment) -> Reading {
         reader.assign("keepFile", value.at, None);
     }
     reading.notes.extend(read.keeping.iter().map(|value| kept_note(value, &reading.texts)));
-    let note = |letters| skipped_note("IOR", letters, &reading.texts);
-    reading.notes.extend(read.skipped.iter().map(note));
+    let skipped = read.skipped.iter();
+    reading.notes.extend(skipped.map(|letters| skipped_note("IOR", letters, &reading.texts)));
     reading.errors.append(&mut reader.errors);
-    reading.instead = reader.draft.instead;
-    reading.script = reader.draft.script.clone();
+    reading.instead = reader.given.has(HELP).then_some(Instead::Help);
+    reading.script = reader.given.get(SCRIPT).and_then(|script| script.value.clone());
     let (tests, errors) = match &reading.script {
         Some(file) => {
-            let at = reader.given.at("scriptFile").unwrap_or(NOWHERE);
+            let at = reader.given.at(SCRIPT).unwrap_or(NOWHERE);
             let file = Word { text: file.clone(), at };
             script::read(&file, reader, environment, &mut reading.texts)
         }
@@ -132,9 +132,8 @@ pub fn read(argv: &[OsString], environment: &mut dyn Environment) -> Reading {
     reading.errors.extend(errors);
     let mut refused = Vec::new();
     for Test { options, given, .. } in &reading.tests {
-        let draft = Draft { options: options.clone(), ..Draft::default() };
-        for refusal in TABLE.refusals(&draft, given, |_| false) {
-            // Tests inherit options, and so their faults.
+        for refusal in TABLE.refusals(options, given, |_| false) {
+            // Tests inherit options, and therefore errors.
             if !refused.contains(&refusal) {
                 refused.push(refusal);
             }
@@ -144,7 +143,7 @@ pub fn read(argv: &[OsString], environment: &mut dyn Environment) -> Reading {
     reading
 }
 
-/// The note on a value whose `k` is read twice.
+/// The note on a value whose `k` IOR reads twice.
 fn kept_note(value: &Word, texts: &Texts) -> Note {
     Note {
         asked: value.text.clone(),

@@ -1,49 +1,46 @@
-//! Options as they are gathered, by words, by directives, and for one test after another.
+//! Collection of options: from words, from directives, and for one test after another.
 
 use super::Options;
-use super::rows::{Draft, TABLE, Value};
+use super::rows::{DIRECTIVES, HELP, SCRIPT, TABLE, Value};
 use super::words::{self, LIST, Written};
 use crate::grammar;
 use candor_front::{Assignment, Diagnostic, Given, Row, Span, Word};
 
-/// Name of the option that holds directives.
-pub(super) const DIRECTIVES: &str = "directives";
+/// Options that only the command line may have.
+const OF_WORDS: [&str; 3] = [DIRECTIVES, SCRIPT, HELP];
 
-/// Options of the command line alone.
-const OF_WORDS: [&str; 3] = [DIRECTIVES, "scriptFile", "help"];
-
-/// The begin of the command line.
+/// Start of the command line.
 pub(super) const NOWHERE: Span = Span { text: 0, start: 0, end: 0 };
 
-/// A test, as it was asked for.
+/// A test as requested.
 #[derive(Clone, Debug)]
 pub struct Test {
     /// The options.
     pub options: Options,
-    /// The options that were given, with their places.
+    /// The given options, with their positions.
     pub given: Given,
-    /// Where the test begins.
+    /// Start of the test.
     pub at: Span,
 }
 
-/// Options as they are gathered for one test after another.
+/// Options of the next test.
 #[derive(Clone, Default)]
 pub(super) struct Reader {
-    pub draft: Draft,
+    pub options: Options,
     pub given: Given,
     pub errors: Vec<Diagnostic>,
 }
 
 impl Reader {
-    /// The test that the options so far ask for.
+    /// The test with the current options.
     pub fn test(&self, at: Span) -> Test {
-        Test { options: self.draft.options.clone(), given: self.given.clone(), at }
+        Test { options: self.options.clone(), given: self.given.clone(), at }
     }
 
     /// Sets an option.
     pub fn assign(&mut self, name: &'static str, at: Span, value: Option<Word>) {
         let assignment = Assignment { name: Word { text: name.to_owned(), at }, value };
-        match TABLE.assign(&assignment, &mut self.draft, LIST) {
+        match TABLE.assign(&assignment, &mut self.options, LIST) {
             Ok(assigned) => self.given.insert(assigned.row.name, assigned.given),
             Err(diagnostic) => self.errors.push(*diagnostic),
         }
@@ -60,7 +57,7 @@ impl Reader {
     /// Sets the option of a directive.
     pub fn directive(&mut self, directive: grammar::Directive) {
         let grammar::Directive { key, value } = directive;
-        // Options of back ends stand in scripts with their dashes.
+        // Scripts write options of back ends with dashes.
         let name = key.text.trim_start_matches('-');
         let is_directive = |row: &&Row<Value>| !OF_WORDS.contains(&row.name);
         let Some(row) = words::find(name).filter(is_directive) else {

@@ -1,4 +1,4 @@
-//! The table of IOR's options: each is known by its directive, as scripts and `-O` spell it.
+//! The table of IOR's options. The name of a row is its directive, for scripts and `-O`.
 
 mod backends;
 mod files;
@@ -7,35 +7,19 @@ mod run;
 
 use super::Options;
 use crate::grammar;
-use candor_front::{Group, Plain, Refused, Row, Set, Table, bare, row};
-
-/// Request for a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Instead {
-    /// The help.
-    Help,
-}
-
-/// The options so far, and what asks for something else than tests.
-#[derive(Clone, Debug, Default)]
-pub struct Draft {
-    /// The options.
-    pub options: Options,
-    /// The script.
-    pub(super) script: Option<String>,
-    /// Request for a text.
-    pub(super) instead: Option<Instead>,
-}
-
-impl Draft {
-    /// With these options, and nothing else.
-    pub fn of(options: Options) -> Draft {
-        Draft { options, ..Draft::default() }
-    }
-}
+use candor_front::{Group, Plain, Refused, Set, Table, bare, store, store_text};
 
 /// The values of IOR's options.
-pub type Value = Plain<Draft>;
+pub type Value = Plain<Options>;
+
+type Row = candor_front::Row<Value>;
+
+/// Name of the option that holds directives.
+pub(super) const DIRECTIVES: &str = "directives";
+/// Name of the option that names a script.
+pub(super) const SCRIPT: &str = "scriptFile";
+/// Name of the option that prints the help.
+pub(super) const HELP: &str = "help";
 
 /// All options, in the order of the help.
 pub const TABLE: Table<Value> = Table(&[
@@ -51,59 +35,57 @@ pub const TABLE: Table<Value> = Table(&[
     Group { title: "Other back ends and GPUs", rows: backends::ELSEWHERE },
 ]);
 
-/// A flag: counted where it is bare, else 0 or 1.
-const fn flag(name: &'static str, set: Set<Draft>, help: &'static str) -> Row<Value> {
-    row(name, Value::maybe("N"), set, help).default("0")
-}
-
-/// An option with a value.
-const fn value(
-    name: &'static str,
-    form: &'static str,
-    set: Set<Draft>,
-    help: &'static str,
-) -> Row<Value> {
-    row(name, Value::value(form), set, help)
+/// A flag: counted without a value, else 0 or 1.
+const fn flag(name: &'static str, set: Set<Options>, help: &'static str) -> Row {
+    Row::flag(name, "N", set, help).default("0")
 }
 
 /// A flag that is refused.
-const fn refused_flag(name: &'static str, help: &'static str, why: &'static str) -> Row<Value> {
+const fn refused_flag(name: &'static str, help: &'static str, why: &'static str) -> Row {
     bare(name, Value::maybe("N"), help).default("0").refused("1", why)
 }
 
-/// An option with a value that is refused.
+/// A refused option with a value.
 const fn refused(
     name: &'static str,
     form: &'static str,
     help: &'static str,
     why: &'static str,
-) -> Row<Value> {
+) -> Row {
     bare(name, Value::value(form), help).refused("4", why)
 }
 
 /// Sets a switch.
 fn put(place: &mut bool, text: &str) -> Result<(), Refused> {
-    *place = grammar::flag(text, u32::from(*place))? > 0;
-    Ok(())
+    store(place, grammar::flag(text, u32::from(*place))? > 0)
 }
 
 /// Counts a flag.
 fn count(place: &mut u32, text: &str) -> Result<(), Refused> {
-    *place = grammar::flag(text, *place)?;
-    Ok(())
+    store(place, grammar::flag(text, *place)?)
 }
 
 /// Sets a number within bounds.
 fn put_number<T: TryFrom<i64>>(place: &mut T, text: &str, bounds: [i64; 2]) -> Result<(), Refused> {
     let number = grammar::within(text, bounds)?;
-    // The bounds are those of the type, or closer.
+    // The bounds are within the type.
     if let Ok(number) = T::try_from(number) {
         *place = number;
     }
     Ok(())
 }
 
-/// Sets a number that IOR takes from elsewhere where -1 is given.
+/// Sets a number of at most 32 bits.
+fn put_count<T: TryFrom<i64>>(place: &mut T, text: &str) -> Result<(), Refused> {
+    put_number(place, text, [0, u32::MAX.into()])
+}
+
+/// Sets a number of at most 63 bits.
+fn put_natural<T: TryFrom<i64>>(place: &mut T, text: &str) -> Result<(), Refused> {
+    put_number(place, text, [0, i64::MAX])
+}
+
+/// Sets a number; -1 selects IOR's own value.
 fn put_unless_negative(
     place: &mut Option<u32>,
     text: &str,
@@ -122,11 +104,15 @@ fn put_unless_negative(
 
 /// Sets a text, which may not be empty.
 fn put_text(place: &mut Option<String>, text: &str) -> Result<(), Refused> {
-    if text.is_empty() {
-        return Err(Refused::whole(text, "the value is empty", "give a name"));
+    not_empty(text)?;
+    store_text(place, text)
+}
+
+fn not_empty(text: &str) -> Result<(), Refused> {
+    match text {
+        "" => Err(Refused::whole(text, "the value is empty", "give a name")),
+        _ => Ok(()),
     }
-    *place = Some(text.to_owned());
-    Ok(())
 }
 
 /// The help.

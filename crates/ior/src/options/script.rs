@@ -1,4 +1,4 @@
-//! Scripts: tests between `IOR START` and `IOR STOP`, each begun by the settings behind a `RUN`.
+//! Scripts: tests between `IOR START` and `IOR STOP`; each `RUN` ends the settings of a test.
 
 use candor_plan::path_text;
 
@@ -6,14 +6,14 @@ use super::reader::{Reader, Test};
 use crate::grammar;
 use candor_front::{Diagnostic, Environment, Span, Texts, Word};
 
-/// Bytes of a script beyond which it is none.
+/// Largest script in bytes.
 const BYTES_MAX: usize = 1 << 20;
 
 /// Most tests of a script.
 const TESTS_MAX: usize = 4096;
 
-/// Reads the script of that name into tests, with the faults; `reader` has the options of the
-/// command line, which hold for all tests that do not set others.
+/// Reads a script into tests and errors. `reader` has the options of the command line, which apply
+/// to all tests unless a test overrides them.
 pub(super) fn read(
     file: &Word,
     reader: Reader,
@@ -63,9 +63,9 @@ struct Script {
     tests: Vec<Test>,
     started: bool,
     stopped: bool,
-    /// The settings so far have been run.
+    /// The current settings have run.
     ran: bool,
-    /// First setting since the last test.
+    /// Position of the first setting after the last test.
     at: Option<Span>,
 }
 
@@ -104,7 +104,7 @@ impl Script {
         }
     }
 
-    /// IOR runs settings behind the last RUN as well, and settings without any.
+    /// IOR also runs settings after the last RUN, and settings without any RUN.
     fn end(mut self, number: usize) -> (Vec<Test>, Vec<Diagnostic>) {
         if !self.ran {
             self.push(Span { text: number, start: 0, end: 0 });

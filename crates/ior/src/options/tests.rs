@@ -1,33 +1,16 @@
 use std::ffi::OsString;
-use std::io;
 
 use super::*;
-use candor_front::{Environment, Row, Support};
-
-/// Files and variables.
-pub(crate) struct Around<'a>(pub &'a [(&'a str, &'a str)], pub &'a [(&'a str, &'a str)]);
-
-impl Environment for Around<'_> {
-    fn file(&mut self, path: &str) -> io::Result<Vec<u8>> {
-        let found = self.0.iter().find(|(name, _)| *name == path);
-        found.map(|(_, text)| text.as_bytes().to_vec()).ok_or(io::ErrorKind::NotFound.into())
-    }
-
-    fn variable(&self, name: &str) -> Option<String> {
-        let found = self.1.iter().find(|(known, _)| *known == name);
-        found.map(|(_, value)| (*value).to_owned())
-    }
-}
+use candor_front::evidence::{Surroundings, sentences};
 
 fn reading(words: &[&str], files: &[(&str, &str)]) -> Reading {
     let argv: Vec<OsString> = ["ior"].iter().chain(words).map(OsString::from).collect();
-    read(&argv, &mut Around(files, &[]))
+    read(&argv, &mut Surroundings { files, variables: &[] })
 }
 
 fn good(line: &str) -> Options {
     let reading = reading(&line.split(' ').collect::<Vec<_>>(), &[]);
-    let errors: Vec<_> = reading.errors.iter().map(|e| e.describe(&reading.texts)).collect();
-    assert_eq!(errors, Vec::<String>::new(), "{line}");
+    assert_eq!(sentences(&reading.errors, &reading.texts), Vec::<String>::new(), "{line}");
     reading.tests[0].options.clone()
 }
 
@@ -120,8 +103,7 @@ fn scripts_are_tests_that_inherit() {
     let of = |line: &str| {
         let words: Vec<&str> = line.split(' ').collect();
         let read = reading(&words, &[("s", script)]);
-        let errors: Vec<_> = read.errors.iter().map(|e| e.describe(&read.texts)).collect();
-        assert_eq!(errors, Vec::<String>::new());
+        assert_eq!(sentences(&read.errors, &read.texts), Vec::<String>::new());
         read
     };
     let read = of("-k -f s -t 4k -w");
@@ -151,11 +133,11 @@ fn scripts_are_tests_that_inherit() {
 #[test]
 fn ranks_and_nodes_come_from_words_and_the_environment() {
     let words: Vec<OsString> = ["ior", "--ranks", "6", "-w"].iter().map(OsString::from).collect();
-    let variables = [("IOR_FAKE_NODES", "3"), ("IOR_FAKE_TASK_PER_NODES", "2")];
-    let read = read(&words, &mut Around(&[], &variables));
+    let of = |variables| read(&words, &mut Surroundings { files: &[], variables });
+    let read = of(&[("IOR_FAKE_NODES", "3"), ("IOR_FAKE_TASK_PER_NODES", "2")]);
     assert_eq!((read.ranks, &read.command[..]), (6, &["ior".to_owned(), "-w".to_owned()][..]));
     assert_eq!(read.fake, FakeNodes { nodes: Some(3), tasks_per_node: Some(2) });
-    let odd = super::read(&words, &mut Around(&[], &[("IOR_FAKE_NODES", "x")]));
+    let odd = of(&[("IOR_FAKE_NODES", "x")]);
     assert!(odd.errors[0].message.contains("IOR_FAKE_NODES is `x`"), "{:?}", odd.errors);
 }
 
@@ -168,27 +150,7 @@ fn help_names_every_option() {
     assert!(help.contains("CANDOR_RANKS"));
 }
 
-/// Each row does what its verdict says with the example that it gives.
-#[test]
-fn every_row_keeps_its_word() {
-    for row in TABLE.rows() {
-        assert!(!row.example.is_empty(), "{} has an example", row.name);
-        let word = format!("--{}={}", row.name, row.example);
-        let read = reading(&[&word], &[("script", "IOR START\nRUN\nIOR STOP\n")]);
-        let refused = matches!(row.support, Support::Refused(_));
-        assert_eq!(read.errors.is_empty(), !refused, "{word}: {:?}", read.errors);
-        let changed = read.tests.iter().any(|test| test.options != Options::default());
-        let is_stored = changed || read.instead.is_some() || read.script.is_some();
-        assert!(refused || is_stored || is_idle(row), "{} is accepted and ignored", row.name);
-    }
-}
-
-/// Rows without effect.
-fn is_idle(row: &Row<rows::Value>) -> bool {
-    matches!(row.support, Support::Idle(_))
-}
-
-/// The letters of IOR's help, of today and of the guides that users still follow.
+/// The letters of IOR's help, in current and older versions.
 #[test]
 fn every_letter_of_ior_is_known() {
     let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

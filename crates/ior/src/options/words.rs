@@ -1,4 +1,4 @@
-//! The words of a command line: letters, which may be glued, and long names.
+//! Words of a command line: letters, which may be grouped, and long names.
 
 use super::rows::{TABLE, Value};
 use candor_front::{Diagnostic, Row, Span, Takes, ValueKind, Word};
@@ -8,7 +8,7 @@ use candor_front::{Diagnostic, Row, Span, Takes, ValueKind, Word};
 pub(super) struct Written {
     /// First name of the option.
     pub name: &'static str,
-    /// Place of the name.
+    /// Position of the name.
     pub at: Span,
     /// The value; absent for a bare flag.
     pub value: Option<Word>,
@@ -20,21 +20,21 @@ pub(super) const LIST: &str = "ior -h lists all options";
 /// A command line in its options.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    /// The options, and the faults.
+    /// The options, or their errors.
     pub written: Vec<Result<Written, Box<Diagnostic>>>,
     /// Letters in groups that IOR skips.
     pub skipped: Vec<Word>,
-    /// Values whose `k` IOR reads as `-k`, too.
+    /// Values whose `k` IOR also reads as `-k`.
     pub keeping: Vec<Word>,
 }
 
-/// Takes the words behind the program's name apart.
+/// Splits the words after the program's name into options.
 pub(super) fn written(words: &[Word]) -> Words {
     let mut all = Words::default();
     let mut left = words.iter().skip(1);
     while let Some(word) = left.next() {
         match word.text.strip_prefix("--") {
-            // Older guides put it before the options of back ends.
+            // Older guides put `--` before the options of back ends.
             Some("") => {}
             Some(_) => all.written.push(long(word, &mut left)),
             None if word.text.len() > 1 && word.text.starts_with('-') => {
@@ -50,12 +50,12 @@ pub(super) fn written(words: &[Word]) -> Words {
     all
 }
 
-/// The option of a name, whatever the case of its letters.
+/// The option of a name, in upper or lower case.
 pub(super) fn find(name: &str) -> Option<&'static Row<Value>> {
     TABLE.rows().find(|row| row.names().any(|known| known.eq_ignore_ascii_case(name)))
 }
 
-/// The diagnostic of a name that no option has.
+/// The diagnostic of an unknown name.
 pub(super) fn unknown(name: &str, at: Span) -> Diagnostic {
     let message = format!("`{name}` is no option");
     let names = TABLE.names().chain(["help"]);
@@ -78,7 +78,7 @@ fn long<'w>(
     finished(row, at, value, left)
 }
 
-/// Letters behind a single dash: flags, the last of which may be an option with a value.
+/// Letters after one dash: flags, the last of which may be an option with a value.
 fn letters<'w>(word: &Word, left: &mut impl Iterator<Item = &'w Word>, all: &mut Words) {
     let mut skipped: Option<Span> = None;
     for (from, letter) in word.text.char_indices().skip(1) {
@@ -110,13 +110,13 @@ fn letters<'w>(word: &Word, left: &mut impl Iterator<Item = &'w Word>, all: &mut
     }
 }
 
-/// True for a number in KiB: IOR reads all the letters of `-b64k` and meets `k` there.
+/// True for a number in KiB: IOR reads all letters of `-b64k`, including the `k`.
 fn is_read_as_keep(value: &str) -> bool {
     let digits = value.trim_end_matches(['b', 'B', 'i']).strip_suffix('k');
     digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit()))
 }
 
-/// The end of a word as a word of its own.
+/// The end of a word as a separate word.
 fn tail(word: &Word, text: &str) -> Word {
     Word { text: text.to_owned(), at: Span { start: word.at.end - text.len(), ..word.at } }
 }

@@ -1,4 +1,4 @@
-//! Results as rows of CSV: of phases, and of the tasks in a phase.
+//! Results as CSV: rows of phases, and rows of tasks in a phase.
 
 use super::TestResults;
 use super::figures::Figures;

@@ -1,4 +1,4 @@
-//! Figures of a phase, and of the repetitions of a test.
+//! Metrics of a phase, and of the repetitions of a test.
 
 use candor_plan::units::Direction;
 use candor_record::{Measurement, Stages, WorkerStats};
@@ -9,7 +9,7 @@ use crate::setup::TestSetup;
 
 const NS: f64 = 1e9;
 
-/// Direction of a phase that is measured.
+/// Direction of a measured phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Files were written.
@@ -19,7 +19,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// The word in tables.
+    /// Name in tables.
     pub fn word(self) -> &'static str {
         match self {
             Access::Write => "write",
@@ -28,36 +28,36 @@ impl Access {
     }
 }
 
-/// How far tasks were when their time was up.
+/// Progress of the tasks at the time limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stonewall {
-    /// Seconds since the first transfer began.
+    /// Seconds since the first transfer.
     pub seconds: f64,
-    /// Bytes that a task had moved, the mean of all.
+    /// Mean bytes per task.
     pub bytes_mean: f64,
-    /// Transfers of the task that was least far.
+    /// Transfers of the slowest task.
     pub transfers_min: u64,
-    /// Transfers of the furthest task, to which all came.
+    /// Transfers of the fastest task, which all tasks reached.
     pub transfers_max: u64,
 }
 
-/// Times of a task, in seconds since the phase began.
+/// Times of a task, in seconds since the start of the phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TaskTimes {
     /// Bytes.
     pub bytes: u64,
     /// Transfers.
     pub transfers: u64,
-    /// Begin and end of opening.
+    /// Start and end of the open.
     pub open: [f64; 2],
-    /// Begin and end of the transfers, with their flush.
+    /// Start and end of the transfers, with their flush.
     pub transfer: [f64; 2],
-    /// Begin and end of closing.
+    /// Start and end of the close.
     pub close: [f64; 2],
 }
 
 impl TaskTimes {
-    /// Seconds from the begin of opening to the end of closing.
+    /// Seconds from the start of the open to the end of the close.
     pub fn total_s(&self) -> f64 {
         self.close[1] - self.open[0]
     }
@@ -68,7 +68,7 @@ impl TaskTimes {
     }
 }
 
-/// Figures of a phase.
+/// Metrics of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
     /// Direction.
@@ -79,25 +79,25 @@ pub struct Figures {
     pub bytes: u64,
     /// Transfers of all tasks.
     pub transfers: u64,
-    /// Seconds from the first begin to the last end of opening.
+    /// Seconds from the first start to the last end of an open.
     pub open_s: f64,
-    /// The same of the transfers, with their flush.
+    /// Seconds from the first start to the last end of transfers, with their flush.
     pub transfer_s: f64,
-    /// The same of closing.
+    /// Seconds from the first start to the last end of a close.
     pub close_s: f64,
-    /// Seconds from the first begin of opening to the last end of closing.
+    /// Seconds from the first start of an open to the last end of a close.
     pub total_s: f64,
-    /// The least of the tasks' mean times of a transfer, in seconds: IOR's latency. Its percentiles
-    /// are in candor's own report.
+    /// Minimum of the tasks' mean transfer times in seconds: IOR's latency. candor's own report has
+    /// the percentiles.
     pub latency_s: f64,
-    /// How far tasks were when their time was up, where they wore out.
+    /// Progress of the tasks at the time limit, if they wore out.
     pub stonewall: Option<Stonewall>,
     /// Times of each task, by rank.
     pub tasks: Vec<TaskTimes>,
 }
 
 impl Figures {
-    /// The figures of a phase as it was measured.
+    /// The metrics of a measured phase.
     pub fn of(test: &TestSetup, phase: &TestPhase, measured: &Measurement) -> Figures {
         let access = match phase.kind {
             PhaseKind::Write => Access::Write,
@@ -144,12 +144,12 @@ impl Figures {
         per_s(self.bytes as f64 / MIB, self.total_s)
     }
 
-    /// Transfers per second of the transfers alone, as rows have it.
+    /// Transfers per second of the transfer time, for rows.
     pub fn transfers_per_s(&self) -> f64 {
         per_s(self.transfers as f64, self.transfer_s)
     }
 
-    /// Transfers per second over the whole time, as the summary has it.
+    /// Transfers per second of the whole time, for the summary.
     pub fn transfers_per_total_s(&self) -> f64 {
         per_s(self.transfers as f64, self.total_s)
     }
@@ -167,7 +167,7 @@ fn last_ns(measured: &Measurement) -> u64 {
     measured.elapsed_with_flush_ns.unwrap_or(measured.elapsed_ns)
 }
 
-/// Stages of files that were open before and stay open: all time is that of transfers.
+/// Times of files that stay open for the whole phase: all time is transfer time.
 fn whole(elapsed_ns: u64) -> Stages {
     let mut stages = Stages::default();
     stages.transfer.end_ns = elapsed_ns;
@@ -186,7 +186,7 @@ fn task_times(stages: &Stages) -> TaskTimes {
     }
 }
 
-/// Greatest, least and mean of some numbers, and their standard deviation (dividing by n).
+/// Maximum, minimum, mean, and standard deviation (dividing by n).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Statistics {
     /// Greatest.
@@ -213,7 +213,7 @@ impl Statistics {
     }
 }
 
-/// The repetitions of a direction of a test.
+/// The repetitions of one direction of a test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// Direction.
@@ -224,14 +224,14 @@ pub struct Summary {
     pub transfers_per_s: Statistics,
     /// Mean of the whole times, in seconds.
     pub mean_s: f64,
-    /// How far tasks were when their time was up, in the first repetition.
+    /// Progress of the tasks at the time limit, in the first repetition.
     pub stonewall: Option<Stonewall>,
     /// Bytes of the first repetition.
     pub bytes: u64,
 }
 
 impl Summary {
-    /// Of the rows of that direction; none where there are none.
+    /// Statistics of rows with this direction; `None` without rows.
     pub fn of(access: Access, rows: &[Figures]) -> Option<Summary> {
         let rows: Vec<&Figures> = rows.iter().filter(|row| row.access == access).collect();
         let first = rows.first()?;

@@ -10,7 +10,7 @@ use crate::plan::first_path;
 use crate::setup::TestSetup;
 use candor_front::{Object, Tree};
 
-/// The whole document, with the verdict unless it stands elsewhere.
+/// The whole document, with the verdict unless another output has it.
 pub(super) fn document(results: &Results<'_>, now: &Moment, verdict: Option<Object>) -> String {
     let machine = &results.machine;
     let mut shown = format!("{} {}", machine.system, machine.node);
@@ -30,7 +30,7 @@ pub(super) fn document(results: &Results<'_>, now: &Moment, verdict: Option<Obje
     if let Some(verdict) = verdict {
         all.put("candor", verdict);
     }
-    // A tree of texts and finite numbers always has a form.
+    // A tree of texts and finite numbers can always be formatted.
     serde_json::to_string_pretty(&all).unwrap_or_default() + "\n"
 }
 
@@ -47,7 +47,7 @@ fn test(of: &TestResults<'_>, platform: &str) -> Object {
     test.put("Parameters", parameters);
     let mut options = Object::default();
     for (key, value) in self::options(of.setup) {
-        // Counts are numbers there, and all else is text.
+        // IOR's JSON has numbers for counts, and text for all other values.
         match value.parse::<u64>() {
             Ok(number) if key != "GPUDirect" && key != "test filename" => options.put(key, number),
             _ => options.put(key, value),
@@ -94,7 +94,7 @@ fn rows(of: &TestResults<'_>) -> Vec<Object> {
     };
     let mut all: Vec<(u32, Object)> =
         of.rows.iter().map(|figures| (figures.repetition, row(figures))).collect();
-    // As in the table, removals are told from the first `-v` on.
+    // Like in the table, `-v` adds removals.
     if of.setup.options.output.verbose > 0 {
         all.extend(of.removals.iter().map(|(repetition, seconds)| {
             (*repetition, Object::default().with("access", "remove").with("totalTime", *seconds))

@@ -6,7 +6,7 @@ pub(super) const MIB: f64 = (1 << 20) as f64;
 /// Bytes of a kibibyte.
 pub(super) const KIB: f64 = 1024.0;
 
-/// A cell of the table: ten columns and a blank, six decimals below 1, two below 3600, else none.
+/// A cell of the table: ten columns and a blank; six decimals below 1, two below 3600, else none.
 pub(super) fn cell(number: f64) -> String {
     let precision = match number {
         number if number < 0.0 => return "   -       ".to_owned(),
@@ -17,7 +17,7 @@ pub(super) fn cell(number: f64) -> String {
     format!("{number:<10.precision$} ")
 }
 
-/// A number of bytes in the unit that fits, whole where it is.
+/// A number of bytes in a fitting unit, as an integer if exact.
 pub(super) fn bytes(number: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB")];
     let unit = UNITS.into_iter().find(|(unit, _)| number >= *unit);
@@ -28,14 +28,14 @@ pub(super) fn bytes(number: u64) -> String {
     }
 }
 
-/// A number with as many decimals as a nanosecond has, without zeros at the end.
+/// A number with up to nine decimals, without trailing zeros.
 pub(super) fn decimal(number: f64) -> String {
     let text = format!("{number:.9}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     text.to_owned()
 }
 
-/// A number with an exponent of two digits at least: `1.2345678901e-03`.
+/// A number with an exponent of at least two digits: `1.2345678901e-03`.
 pub(super) fn scientific(number: f64, decimals: usize) -> String {
     let text = format!("{number:.decimals$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));

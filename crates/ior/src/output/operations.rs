@@ -10,7 +10,7 @@ use crate::setup::Setup;
 /// Header of the rows.
 const HEADER: &str = "time,runtime,tp\n";
 
-/// The files that a phase asks for: name, and rows with their header; none where it asks for none.
+/// The operation files that a phase requests: names, and rows with header; empty without a request.
 pub fn operation_files(
     (setup, phases, plan): (&Setup, &[TestPhase], &Plan),
     record: &PhaseRecord,
@@ -43,11 +43,11 @@ pub fn operation_files(
     files.into_iter().enumerate().map(|(rank, rows)| (name(rank), rows)).collect()
 }
 
-/// Tasks by the data that they work on.
+/// Tasks by the owner of their data.
 struct Owners {
     sharing: Sharing,
     block: u64,
-    /// The task that works on the data of each rank.
+    /// The task that works on each rank's data.
     tasks: Vec<usize>,
 }
 

@@ -1,11 +1,11 @@
-//! The settings of a test, as the head of its results has them.
+//! The settings of a test, for the head of its results.
 
 use super::numbers::bytes;
 use crate::grammar::Memory;
 use crate::options::Options;
 use crate::setup::TestSetup;
 
-/// Memory as the block of options has it.
+/// Memory in the format of the block of options.
 fn memory(memory: Memory) -> String {
     match memory {
         Memory::Bytes(number) => bytes(number),
@@ -29,7 +29,7 @@ pub(super) fn options(setup: &TestSetup) -> Vec<(&'static str, String)> {
         ("segments", layout.segments.to_string()),
         ("ordering in a file", if layout.random > 0 { "random" } else { "sequential" }.into()),
     ];
-    // Of a shuffled order (-Z -Z), IOR prints nothing.
+    // IOR prints nothing for a shuffled order (-Z -Z).
     match (order.constant, order.random == 1) {
         (false, false) if order.random > 1 => {}
         (true, _) => {
@@ -89,7 +89,7 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// All parameters of a test under IOR's names.
+/// All parameters of a test by IOR's names.
 pub(super) fn parameters(setup: &TestSetup, platform: Option<&str>) -> Vec<(&'static str, Value)> {
     let Options { run, layout, order, ends, io, data, output } = &setup.options;
     let number = |number: u64| Value::Number(i64::try_from(number).unwrap_or(i64::MAX));

@@ -1,9 +1,9 @@
-//! The machine, the filesystem and the moment that results are printed with.
+//! Machine, filesystem and time to print with results.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// The machine, as `uname` tells it.
+/// The machine in the format of `uname`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
     /// Name of the system.
@@ -15,7 +15,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Name of the platform: the host without digits at its end, and the system.
+    /// Name of the platform: host name without trailing digits, and system.
     pub fn platform(&self) -> String {
         let node = self.node.trim_end_matches(|letter: char| letter.is_ascii_digit());
         let node = if node.is_empty() { &self.node[..] } else { node };
@@ -23,27 +23,27 @@ impl Machine {
     }
 }
 
-/// How full the filesystem of a test is.
+/// Usage of a test's filesystem.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filesystem {
     /// Bytes.
     pub bytes: u64,
-    /// Bytes that are free.
+    /// Free bytes.
     pub bytes_free: u64,
     /// Inodes.
     pub inodes: u64,
-    /// Inodes that are free.
+    /// Free inodes.
     pub inodes_free: u64,
 }
 
 impl Filesystem {
-    /// Size with its unit: `467.9 GiB`.
+    /// Size with unit: `467.9 GiB`.
     pub(super) fn size(&self) -> String {
         let gib = self.bytes as f64 / (1_u64 << 30) as f64;
         if gib > 1024.0 { format!("{:.1} TiB", gib / 1024.0) } else { format!("{gib:.1} GiB") }
     }
 
-    /// Share that is used, in percent.
+    /// Used share in percent.
     pub(super) fn used_percent(&self) -> f64 {
         share(self.bytes, self.bytes_free)
     }
@@ -53,7 +53,7 @@ impl Filesystem {
         self.inodes as f64 / (1_u64 << 20) as f64
     }
 
-    /// Share of inodes that is used, in percent.
+    /// Used share of inodes in percent.
     pub(super) fn inodes_used_percent(&self) -> f64 {
         share(self.inodes, self.inodes_free)
     }
@@ -63,12 +63,12 @@ fn share(whole: u64, free: u64) -> f64 {
     if whole == 0 { 0.0 } else { (1.0 - free as f64 / whole as f64) * 100.0 }
 }
 
-/// A moment in local time: `Fri Jul 18 16:11:05 2025`.
+/// A local time: `Fri Jul 18 16:11:05 2025`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moment(String);
 
 impl Moment {
-    /// The present, in the zone of this host.
+    /// The current time, in the zone of this host.
     pub fn now() -> Moment {
         Moment::of(Timestamp::now(), TimeZone::system())
     }

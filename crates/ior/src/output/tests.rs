@@ -22,7 +22,7 @@ fn stages(open: [u64; 2], transfer: [u64; 2], close: [u64; 2]) -> Stages {
     Stages { open: of(open), transfer: of(transfer), close: of(close) }
 }
 
-/// Two tasks that moved 10 MiB each in transfers of 1 MiB.
+/// Two tasks, each with 10 MiB in transfers of 1 MiB.
 fn measured(direction: Direction, slower: u64) -> Measurement {
     let worker = |rank: u32, stages: Stages| WorkerStats {
         rank,
@@ -93,7 +93,7 @@ fn filesystem() -> Filesystem {
     Filesystem { bytes: 468 << 30, bytes_free: 66 << 30, inodes: 30 << 20, inodes_free: 24 << 20 }
 }
 
-/// Runs two repetitions, and gives the lines and the results.
+/// Runs two repetitions, and returns the lines and the results.
 fn ran<'a>(setup: &'a Setup, phases: &'a [TestPhase], errors: u64) -> (String, Results<'a>) {
     let mut results = Results::new((setup, phases), machine(), &[Some(filesystem())], moment(5));
     let mut text = results.head();
@@ -155,7 +155,7 @@ fn errors_outliers_and_a_stonewall_have_lines() {
     insta::assert_snapshot!(text);
 }
 
-/// A row as a known IOR printed it: the same numbers give the same columns.
+/// A row of a real IOR: equal numbers give equal columns.
 #[test]
 fn a_row_is_that_of_ior() {
     let setup = setup(|test| {
@@ -268,7 +268,7 @@ fn figures_come_from_stages() {
     let (setup, phases) = (setup(|_| {}), phases(1));
     let of = |measured: &Measurement| Figures::of(&setup.tests[0], &phases[0], measured);
     let figures = of(&measured(Direction::Write, 0));
-    // The least of the tasks' means, not the mean of all.
+    // The minimum of the tasks' means, not the mean of all transfers.
     assert!((figures.latency_s - 0.298_88 / 10.0).abs() < 1e-9, "{figures:?}");
     assert!(
         (figures.open_s - 0.001_105).abs() < 1e-9 && (figures.total_s - 0.352_292).abs() < 1e-9

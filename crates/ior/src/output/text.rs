@@ -1,4 +1,4 @@
-//! Results as text, column for column where scripts expect them.
+//! Results as text, in IOR's columns.
 
 use super::figures::{Access, Figures, Statistics, Summary, TaskTimes};
 use super::numbers::{KIB, MIB, bytes, cell};
@@ -113,7 +113,7 @@ pub(super) fn row(setup: &TestSetup, figures: &Figures) -> String {
     let mut text = format!("{:<10}", figures.access.word());
     text += &cell(figures.mib_per_s());
     text += &cell(figures.transfers_per_s());
-    // This column is one wider than the others.
+    // This column is one character wider than the others.
     text += &format!("{} ", cell(figures.latency_s));
     text += &cell(layout.block_bytes as f64 / KIB);
     text += &cell(layout.transfer_bytes as f64 / KIB);
@@ -123,7 +123,8 @@ pub(super) fn row(setup: &TestSetup, figures: &Figures) -> String {
     text + &format!("{:<4}\n", figures.repetition)
 }
 
-/// Warning of a phase that did not move the bytes of the test, or whose files have another size.
+/// Warning of a phase that moved other bytes than the test requests, or whose files have another
+/// size.
 pub(super) fn size_warning(setup: &TestSetup, figures: &Figures, stat_bytes: u64) -> String {
     let (expected, moved) = (setup.aggregate_bytes(), figures.bytes);
     if expected == moved && stat_bytes == moved {
@@ -140,7 +141,7 @@ pub(super) fn size_warning(setup: &TestSetup, figures: &Figures, stat_bytes: u64
     text
 }
 
-/// How far tasks were when their time was up.
+/// Progress of the tasks at the time limit.
 pub(super) fn stonewall(setup: &TestSetup, figures: &Figures) -> String {
     let Some(stonewall) = figures.stonewall else { return String::new() };
     let gib = |bytes: f64| bytes / (1_u64 << 30) as f64;
@@ -185,7 +186,7 @@ pub(super) fn times(setup: &TestSetup, figures: &Figures) -> String {
 /// A time of a task in seconds.
 type TimeOf = fn(&TaskTimes) -> f64;
 
-/// Tasks that are far from the mean.
+/// Tasks far from the mean.
 pub(super) fn outliers(setup: &TestSetup, figures: &Figures) -> String {
     let threshold_s = setup.options.output.outlier_s as f64;
     if threshold_s == 0.0 {
@@ -215,7 +216,7 @@ pub(super) fn outliers(setup: &TestSetup, figures: &Figures) -> String {
     text
 }
 
-/// Errors that verification found.
+/// Verification errors.
 pub(super) fn errors(setup: &TestSetup, kind: PhaseKind, errors: u64) -> String {
     if errors == 0 {
         return String::new();
@@ -238,7 +239,7 @@ pub(super) fn removal(setup: &TestSetup, repetition: u32, seconds: f64) -> Strin
     format!("{:<10}{dashes}{}{repetition:<4}\n", "remove", cell(seconds))
 }
 
-/// The lines of a test behind its last phase.
+/// The lines after the last phase of a test.
 pub(super) fn test_end(test: &TestResults<'_>) -> String {
     let output = &test.setup.options.output;
     let mut text = String::new();
@@ -250,7 +251,7 @@ pub(super) fn test_end(test: &TestResults<'_>) -> String {
     text + &pairs(test)
 }
 
-/// The count to which all tasks of the first write came, where no status file has it.
+/// The transfers that all tasks of the first write reached, unless a status file has the number.
 fn pairs(test: &TestResults<'_>) -> String {
     let ends = &test.setup.options.ends;
     if !ends.wear_out || ends.status_file.is_some() {
@@ -310,7 +311,7 @@ fn summary_row(setup: &TestSetup, summary: &Summary) -> String {
     text + &format!("{:>3} {:>6}\n", options.io.api.word(), options.output.reference)
 }
 
-/// A phase that a dry run would do.
+/// A phase of a dry run.
 pub(super) fn planned(nth: usize, phase: &TestPhase, test: &TestResults<'_>) -> String {
     let setup = test.setup;
     let moves = match phase.kind {

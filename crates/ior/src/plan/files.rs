@@ -1,4 +1,4 @@
-//! The files of a test, their names, and which of them are there.
+//! The files of a test, their names, and which of them exist.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,18 +9,18 @@ use crate::options::{Api, TestScope};
 use crate::setup::TestSetup;
 use candor_front::{Diagnostics, Found, Host};
 
-/// End of the name of a target that is used as it is found.
+/// Suffix of the target name of existing files.
 const FOUND: &str = ", as found";
 
 /// The files of a repetition of a test.
 pub(super) struct Files {
     /// Targets to be written.
     pub written: Vec<Target>,
-    /// The same as they are found: nothing is made.
+    /// The same files as found; nothing is created.
     pub found: Vec<Target>,
     /// Path of each file, by rank.
     pub paths: Vec<PathBuf>,
-    /// True for a block device, which is neither deleted nor removed.
+    /// True for a block device, which is neither deleted nor created.
     pub is_device: bool,
 }
 
@@ -57,7 +57,7 @@ impl Files {
         Files { found: targets.iter().map(found).collect(), written: targets, paths, is_device }
     }
 
-    /// Nothing at all, for the null engine.
+    /// No file, for the null engine.
     fn null(test: &TestSetup) -> Files {
         let per_process = test.options.layout.file_per_process;
         let target = Target {
@@ -72,7 +72,7 @@ impl Files {
     }
 }
 
-/// True where files may be shorter than a whole write makes them: their present size counts.
+/// True if files may be shorter than after a whole write: their current size counts.
 fn is_cut(test: &TestSetup) -> bool {
     let ends = &test.options.ends;
     let is_counted = ends.wear_out_iterations > 0 || test.status_iterations > 0;
@@ -106,19 +106,19 @@ pub fn first_path(test: &TestSetup) -> String {
     paths(test, &names, "")[0].text()
 }
 
-/// The directory of a path, with its last slash, and the name.
+/// The directory of a path, with its last slash, and the file name.
 fn split(path: &str) -> (&str, &str) {
     path.split_at(path.rfind('/').map_or(0, |at| at + 1))
 }
 
-/// The parts of a path that each task's own directory (`-u`) is put between. IOR looks for the last
-/// slash and ends at the first letter, so that `f` becomes `f0/` and `abc` becomes `a0/bc`.
+/// The parts of a path before and after each task's directory (`-u`). IOR searches for the last
+/// slash and stops at the first letter: `f` becomes `f0/`, and `abc` becomes `a0/bc`.
 fn split_for_own(path: &str) -> (&str, &str) {
     let first = path.chars().next().map_or(0, char::len_utf8);
     path.split_at(path.rfind('/').map_or(first, |at| (at + 1).max(first)))
 }
 
-/// One file for all tasks, or one of those of several paths.
+/// One file for all tasks, or one file of several paths.
 fn file(test: &TestSetup, path: &Path, is_device: bool) -> Target {
     Target {
         name: path.text(),
@@ -144,7 +144,7 @@ fn set(test: &TestSetup, name: &str, end: &str) -> Target {
         path: directory_path(directory),
         kind: TargetKind::FileSet,
         files: test.tasks,
-        // Braces of the name are escaped, so that it is a pattern.
+        // Braces are escaped, because the name is a pattern.
         file_name: pattern.parse::<FileName>().ok(),
         create: if test.options.layout.unique_dir { Create::Parents } else { Create::Files },
         ..base(test)
@@ -170,7 +170,7 @@ fn base(test: &TestSetup) -> Target {
     }
 }
 
-/// Looks at the files: true for a block device. What is no file is reported.
+/// Checks the files and reports other types; returns true for a block device.
 fn look(
     paths: &[PathBuf],
     host: &dyn Host,
@@ -195,12 +195,12 @@ fn look(
     is_device
 }
 
-/// Files that are there as phases follow each other.
+/// Existing files while phases follow each other.
 #[derive(Default)]
 pub(super) struct Present(HashMap<PathBuf, bool>);
 
 impl Present {
-    /// Indices of those of the paths that are there.
+    /// Indices of the existing paths.
     pub fn of(&mut self, paths: &[PathBuf], host: &dyn Host) -> Vec<usize> {
         let mut is_there = |path: &PathBuf| {
             let found = || !matches!(host.found(path), Found::Nothing);
@@ -209,13 +209,13 @@ impl Present {
         (0..paths.len()).filter(|nth| is_there(&paths[*nth])).collect()
     }
 
-    /// From now on they are there, or not.
+    /// Marks the paths as existing, or as removed.
     pub fn set(&mut self, paths: &[PathBuf], there: bool) {
         self.0.extend(paths.iter().map(|path| (path.clone(), there)));
     }
 }
 
-/// The files with these numbers, as they are: to be deleted.
+/// The files with these numbers as found, for deletion.
 pub(super) fn old(paths: &[PathBuf], present: &[usize], name: &str) -> Vec<Target> {
     let of_directory = |directory: &Path, members: Vec<Member>, nth: usize| Target {
         name: if nth == 0 { name.to_owned() } else { format!("{name} ({nth})") },

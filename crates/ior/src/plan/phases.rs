@@ -11,10 +11,10 @@ use crate::options::TestScope;
 use crate::setup::{self, TestSetup};
 use candor_front::{Diagnostics, Host, Origins};
 
-/// Most phases, as many as a plan has.
+/// Most phases, the same as in a plan.
 const PHASES_MAX: usize = 4096;
 
-/// A plan as tests are added to it.
+/// A plan to which tests are added.
 pub(super) struct Lowering<'a> {
     pub plan: Plan,
     pub host: &'a dyn Host,
@@ -54,7 +54,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Warns as IOR does of files that are there, and notes that devices stay.
+    /// Warns like IOR about existing files, and notes that devices stay.
     fn notice(
         &mut self,
         test: &mut TestSetup,
@@ -121,7 +121,7 @@ impl Lowering<'_> {
         self.push(place, kind, Phase { delay, ..phase(job) });
     }
 
-    /// A phase that removes files: a task removes its own, the first one that of all.
+    /// A phase that removes files: each task removes its own file, the first task a shared one.
     fn unlink(&mut self, place: &Place, kind: PhaseKind, test: &TestSetup, targets: &[Target]) {
         let per_process = test.options.layout.file_per_process;
         let work =
@@ -131,7 +131,7 @@ impl Lowering<'_> {
             workers: if per_process { test.tasks } else { 1 },
             targets: self.use_targets(targets),
             sharing: Sharing::Shared,
-            // Names are removed between the results, and are none themselves.
+            // Removals come between results and are no results themselves.
             wants_cache: true,
             work: work.into(),
             ..Job::default()
@@ -139,12 +139,13 @@ impl Lowering<'_> {
         self.push(place, kind, phase(job));
     }
 
-    /// Adds targets that the plan does not have yet, and gives the names of all.
+    /// Adds targets that the plan does not have yet, and returns the names of all targets.
     fn use_targets(&mut self, targets: &[Target]) -> Vec<String> {
         targets.iter().map(|target| self.use_target(target)).collect()
     }
 
-    /// Another test may have other sizes of the same files: these have a number behind the name.
+    /// Another test may use the same files with other sizes; its targets have a number after the
+    /// name.
     fn use_target(&mut self, target: &Target) -> String {
         let named = |nth: usize| {
             let number = if nth == 1 { String::new() } else { format!(" ({nth})") };
@@ -174,12 +175,12 @@ fn phase(job: Job) -> Phase {
 struct Place {
     nth: usize,
     repetition: u32,
-    /// There are other tests.
+    /// The plan has several tests.
     several: bool,
 }
 
 impl Place {
-    /// The name of a phase, or of a target, which no other one has.
+    /// A unique name of a phase or a target.
     fn name(&self, of: &str) -> String {
         let test = if self.several { format!("test {}, ", self.nth) } else { String::new() };
         let repetition = match self.repetition {

@@ -1,4 +1,4 @@
-//! Command lines and the plans that they become.
+//! Tests from command lines to plans.
 
 mod rows;
 
@@ -19,9 +19,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::options::{Reading, read};
-use candor_front::{Environment, Found, ReadAs};
+use candor_front::evidence::{Surroundings, sentences};
+use candor_front::{Found, ReadAs};
 
-/// A host with these things, at the second 1000.
+/// A host with these files, at second 1000.
 #[derive(Default)]
 struct Things(HashMap<&'static str, Found>, &'static [(&'static str, &'static str)]);
 
@@ -49,20 +50,6 @@ impl Host for Things {
     }
 }
 
-struct Variables<'a>(&'a [(&'a str, &'a str)]);
-
-impl Environment for Variables<'_> {
-    fn file(&mut self, path: &str) -> std::io::Result<Vec<u8>> {
-        let found = self.0.iter().find(|(name, _)| *name == path);
-        found.map(|(_, text)| text.as_bytes().to_vec()).ok_or(std::io::ErrorKind::NotFound.into())
-    }
-
-    fn variable(&self, name: &str) -> Option<String> {
-        let found = self.0.iter().find(|(known, _)| *known == name);
-        found.map(|(_, value)| (*value).to_owned())
-    }
-}
-
 const MIB: u64 = 1 << 20;
 
 fn things() -> Things {
@@ -76,20 +63,18 @@ fn things() -> Things {
     Things(found, &[("count", "12\n"), ("odd", "many")])
 }
 
-fn reading_in(line: &str, variables: &[(&str, &str)]) -> Reading {
+/// The reading of a line, with files and variables of these names.
+fn reading_in(line: &str, around: &[(&str, &str)]) -> Reading {
     let argv: Vec<_> = std::iter::once("ior").chain(line.split(' ')).map(Into::into).collect();
-    read(&argv, &mut Variables(variables))
+    read(&argv, &mut Surroundings { files: around, variables: around })
 }
 
-fn lowered_in(line: &str, variables: &[(&str, &str)]) -> Result<Lowered, Vec<String>> {
-    let reading = reading_in(line, variables);
-    let describe = |errors: &[Diagnostic]| {
-        errors.iter().map(|error| error.describe(&reading.texts)).collect::<Vec<_>>()
-    };
+fn lowered_in(line: &str, around: &[(&str, &str)]) -> Result<Lowered, Vec<String>> {
+    let reading = reading_in(line, around);
     if !reading.errors.is_empty() {
-        return Err(describe(&reading.errors));
+        return Err(sentences(&reading.errors, &reading.texts));
     }
-    lower(&reading, &things()).map_err(|errors| describe(&errors))
+    lower(&reading, &things()).map_err(|errors| sentences(&errors, &reading.texts))
 }
 
 fn lowered(line: &str) -> Lowered {
@@ -138,7 +123,7 @@ fn refused(line: &str) -> String {
     lowered_in(line, &[]).err().unwrap_or_else(|| panic!("{line} is taken")).join("\n")
 }
 
-/// A phase on one line: only what differs from a plain one.
+/// A phase on one line, without default values.
 fn told(phase: &Phase) -> String {
     let job = &phase.jobs[0];
     let mut words = vec![format!("{}: {}", phase.name, job.workers)];
@@ -378,7 +363,7 @@ fn files_have_iors_names() {
     assert!(unique.plan.targets.iter().all(|target| target.keep && target.overwrite));
 }
 
-/// Where each byte goes: `s·n·b + r·b + j·t` in a shared file, `s·b + j·t` in one's own.
+/// Position of each byte: `s·n·b + r·b + j·t` in a shared file, `s·b + j·t` in a task's own file.
 #[test]
 fn segments_lie_by_the_formula() {
     const RANKS: u64 = 10_000;
@@ -543,7 +528,7 @@ fn what_differs_is_noted() {
         ("-w -Q 2 -o /f", "taskPerNodeOffset", "neither is given"),
         ("-w -o /dev/x", "testFile", "would delete the node of the device"),
         ("-r -k -O stoneWallingStatusFile=odd -o /f", "stoneWallingStatusFile", "no count"),
-        ("-a DUMMY --dummy.delay-xfer=10", "dummy.delay-xfer", "no part of its latency"),
+        ("-a DUMMY --dummy.delay-xfer=10", "dummy.delay-xfer", "not part of its latency"),
         ("-w -o /f", "IOR_HINT__MPI__x", "hints are for MPI-IO"),
     ] {
         let notes = lowered(line).notes;
@@ -555,7 +540,7 @@ fn what_differs_is_noted() {
     assert!(kept.iter().all(|note| !note.asked.starts_with("keepFile")), "{kept:?}");
 }
 
-/// Words of a line, some of which are odd.
+/// Words of a line, some of them invalid.
 fn odd_line() -> impl Strategy<Value = String> {
     let names: Vec<&'static str> = TABLE.names().collect();
     let letters = "abcdefgijklmnopqrstuvwxyzABCDEFGHIJKMNOPQRSTUVWXYZ?";
@@ -599,7 +584,7 @@ fn odd_line() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// Whatever is written ends in a plan that can be checked, or in sentences.
+    /// Any line gives a valid plan or sentences.
     #[test]
     fn odd_words_end_in_a_plan_or_in_sentences(line in odd_line()) {
         match lowered_in(&line, &[("script", "IOR START\nRUN\n")]) {
@@ -612,7 +597,7 @@ proptest! {
         }
     }
 
-    /// A script of any text does, too.
+    /// Any script gives a valid plan or sentences.
     #[test]
     fn odd_scripts_end_in_tests_or_in_sentences(lines in prop::collection::vec(
         prop::sample::select(vec![

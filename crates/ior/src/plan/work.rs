@@ -45,7 +45,7 @@ pub(super) fn dummy_delay(test: &TestSetup, kind: PhaseKind) -> Duration {
     }
 }
 
-/// The test whose write fills the files in sequence, where that is asked for.
+/// The test whose write fills the files sequentially, if requested.
 pub(super) fn filling(test: &TestSetup) -> Option<TestSetup> {
     let prefill = test.options.layout.prefill_bytes;
     (prefill > 0).then(|| {
@@ -58,7 +58,7 @@ pub(super) fn filling(test: &TestSetup) -> Option<TestSetup> {
     })
 }
 
-/// The end of a phase: a deadline, a count, one pass.
+/// End of a phase: a time limit, a count, or one pass.
 fn stop(test: &TestSetup, kind: PhaseKind) -> Stop {
     let ends = &test.options.ends;
     let limit = |seconds: u64| (seconds > 0).then(|| Nanos::from_secs(seconds));
@@ -132,7 +132,7 @@ fn access(test: &TestSetup) -> Access {
     match (layout.random, layout.file_per_process) {
         (0, _) => Access::Sequential,
         (1, true) => Access::Permutation,
-        // Scattered transfers are in a random order by themselves.
+        // Scattered transfers already have a random order.
         (1, false) => Access::Sequential,
         _ => Access::Random,
     }
@@ -151,7 +151,7 @@ fn share(test: &TestSetup) -> Share {
     }
 }
 
-/// Each task opens its files within the phase, but where the plan cannot have that.
+/// Each task opens its files within the phase, unless the plan does not allow it.
 fn opening(test: &TestSetup) -> Opening {
     match (test.options.io.range_locks, test.options.run.barriers) {
         (true, _) => Opening::Before,
@@ -189,7 +189,7 @@ fn map_advice(test: &TestSetup) -> Option<Pieces<MapAdvice>> {
     (io.api == Api::Mmap).then_some(Pieces(asked))
 }
 
-/// The words that IOR writes, with their signature.
+/// IOR's words with their signature.
 fn content(test: &TestSetup, writes: bool) -> Content {
     if test.options.io.api == Api::Dummy {
         return Content { fill: Fill::Once, ..Content::default() };
@@ -209,7 +209,7 @@ fn content(test: &TestSetup, writes: bool) -> Content {
     Content { fill: Fill::Words, words: Some(words), ..Content::default() }
 }
 
-/// A whole transfer is checked at a time, so that a wrong one counts once.
+/// Each transfer is verified as a whole: a wrong transfer counts once.
 fn verify(test: &TestSetup, kind: PhaseKind) -> Option<Verify> {
     let checks = match kind {
         PhaseKind::Check => true,

@@ -1,14 +1,14 @@
-//! Combinations that make no sense, and those that do not do what their names say.
+//! Combinations without sense, and options whose name promises more than they do.
 
 use super::{TestSetup, has};
 use crate::options::{Api, Packet, TestScope};
 use candor_front::Diagnostics;
 
-/// Bytes of the words that content consists of.
+/// Size of a content word in bytes.
 const WORD: u64 = 8;
 
-/// A rule: the option that is to blame, whether a test breaks it, the sentence, IOR's words and the
-/// remedy.
+/// A rule: the option at fault, whether a test breaks the rule, the sentence, IOR's message, and
+/// the remedy.
 struct Rule {
     option: &'static str,
     is_broken: fn(&TestSetup, &TestScope<'_>) -> bool,
@@ -17,11 +17,11 @@ struct Rule {
     remedy: &'static str,
 }
 
-/// Refuses what a test cannot mean.
+/// Refuses impossible combinations.
 pub(super) fn check(test: &TestSetup, scope: &TestScope<'_>, out: &mut Diagnostics) {
     for rule in RULES.iter().filter(|rule| (rule.is_broken)(test, scope)) {
         let words = [(rule.sentence)(test), rule.known_as.to_owned()];
-        // A block that is left to its default is wrong for the transfer that was given.
+        // A default block size may not fit the given transfer size.
         let option = match rule.option {
             "blockSize" if !has(scope, "blockSize") => "transferSize",
             option => option,
@@ -283,7 +283,7 @@ fn is_random_shared(test: &TestSetup) -> bool {
     test.options.layout.random > 0 && !test.options.layout.file_per_process
 }
 
-/// Notes what an option does not do, though its name says so.
+/// Notes on options that do less than their names say.
 pub(super) fn note(test: &TestSetup, scope: &TestScope<'_>, out: &mut Diagnostics) {
     reordering(test, scope, out);
     let run = &test.options.run;
@@ -308,7 +308,7 @@ pub(super) fn note(test: &TestSetup, scope: &TestScope<'_>, out: &mut Diagnostic
     }
 }
 
-/// Back ends that are another one here, and options that they do not have.
+/// Notes on replaced back ends, and on options that these do not have.
 fn back_end(test: &TestSetup, scope: &TestScope<'_>, out: &mut Diagnostics) {
     let io = &test.options.io;
     if io.api == Api::Mpiio {
@@ -338,7 +338,7 @@ fn reordering(test: &TestSetup, scope: &TestScope<'_>, out: &mut Diagnostics) {
         return;
     }
     if test.on_several_hosts {
-        // Whose data was read is told after the run, host by host.
+        // The run reports the owner of the read data afterwards, per host.
         return;
     }
     let reads_own = order.constant && test.read_shift() == 0;
@@ -365,7 +365,7 @@ fn reordering(test: &TestSetup, scope: &TestScope<'_>, out: &mut Diagnostics) {
     out.note(scope, option, did, why);
 }
 
-/// Content that storage can shrink, or that verification finds too little in.
+/// Notes on content that storage can compress, or that hides errors from verification.
 fn content(test: &TestSetup, scope: &TestScope<'_>, out: &mut Diagnostics) {
     let run = &test.options.run;
     if !run.write || test.options.io.api == Api::Dummy {

@@ -1,4 +1,4 @@
-//! Each row of the table does what its support says.
+//! Tests each row of the table against its support.
 
 use super::*;
 use crate::options::TABLE;
@@ -37,18 +37,14 @@ const PARTNERS: &Partners = &[
 ];
 
 fn outcome(words: &[String]) -> Result<Outcome, String> {
-    let line = words.join(" ");
-    let reading = reading_in(&line, &[("script", "IOR START\nRUN\nRUN\nIOR STOP\n")]);
-    if reading.errors.is_empty()
-        && let Some(instead) = reading.instead
-    {
-        return Ok(Outcome::instead(&instead));
-    }
     let files = [("script", "IOR START\nRUN\nRUN\nIOR STOP\n"), ("status", "5\n")];
-    let mut lowered = lowered_in(&line, &files).map_err(|errors| errors.join("\n"))?;
-    lowered.setup.command.clear();
-    let settings = (lowered.plan, lowered.phases, lowered.setup);
-    Ok(Outcome::planned(lowered.notes, &settings))
+    let reading = reading_in(&words.join(" "), &files);
+    evidence::outcome(&reading.errors, &reading.texts, reading.instead, || {
+        let mut lowered = lower(&reading, &things())?;
+        lowered.setup.command.clear();
+        let settings = (lowered.plan, lowered.phases, lowered.setup);
+        Ok(Outcome::planned(lowered.notes, &settings))
+    })
 }
 
 #[test]
@@ -65,4 +61,5 @@ fn every_row_does_what_its_support_says() {
     };
     let broken = evidence::broken_rows(&TABLE, &examples, outcome);
     assert!(broken.is_empty(), "{broken:#?}");
+    assert_eq!(evidence::wrong_defaults(&TABLE), Vec::<String>::new());
 }
