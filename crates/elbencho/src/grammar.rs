@@ -2,13 +2,13 @@
 
 use candor_front::Refused;
 
-/// Most words that brackets of one word may stand for.
+/// Largest number of words from the brackets of one word.
 const WORDS_MAX: usize = 1_000_000;
 
 /// A switch with a value: `--direct=false`.
 ///
 /// # Errors
-/// The word is neither of the two.
+/// The word is neither true nor false.
 pub fn switch(text: &str) -> Result<bool, Refused> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Ok(true),
@@ -37,7 +37,7 @@ pub fn number(text: &str, max: u64) -> Result<u64, Refused> {
     })
 }
 
-/// A number of bytes or of things with a unit of one letter: `128k`; nothing is 0.
+/// A number of bytes, files or directories, with one letter as unit: `128k`; an empty text is 0.
 ///
 /// # Errors
 /// The word has another form, or the number does not fit in 64 bits.
@@ -65,7 +65,7 @@ pub fn size(text: &str) -> Result<u64, Refused> {
     bytes.ok_or_else(|| form(format!("{text} does not fit in 64 bits")))
 }
 
-/// A list with separators, which do not count within brackets; empty pieces are left out.
+/// A list with separators; brackets protect separators, and empty pieces are dropped.
 pub fn split<'t>(text: &'t str, separators: &[char]) -> Vec<&'t str> {
     let mut depth = 0_u32;
     let pieces = text.split(|letter: char| {
@@ -79,19 +79,19 @@ pub fn split<'t>(text: &'t str, separators: &[char]) -> Vec<&'t str> {
     pieces.filter(|piece| !piece.is_empty()).collect()
 }
 
-/// Hosts of a list, brackets expanded.
+/// Hosts of a list, with brackets expanded.
 ///
 /// # Errors
-/// A bracket has no other half, or holds no numbers.
+/// A bracket is unpaired, or contains no numbers.
 pub fn hosts(list: &str) -> Result<Vec<String>, Refused> {
     let named = split(list, &[',', ' ', '\t', '\n']).into_iter().map(expand);
     Ok(named.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-/// The words that a word with brackets stands for: `f[1-3]`, `f[01,5-7]`; several groups multiply.
+/// Expands brackets: `f[1-3]`, `f[01,5-7]`; several groups multiply.
 ///
 /// # Errors
-/// A bracket has no other half, or holds no numbers.
+/// A bracket is unpaired, or contains no numbers.
 pub fn expand(word: &str) -> Result<Vec<String>, Refused> {
     let Some(open) = word.find('[') else {
         return if word.contains(']') { Err(unpaired(word)) } else { Ok(vec![word.to_owned()]) };
@@ -117,7 +117,7 @@ fn unpaired(word: &str) -> Refused {
     Refused::whole(word, message, "close it, or turn brackets in paths off with --nopathexp")
 }
 
-/// The numbers of a group: `1,3,05-07`. Zeros in front of a range's start give its width.
+/// The numbers of a group: `1,3,05-07`. Leading zeros of a range's start set its width.
 fn group_numbers(word: &str, group: &str) -> Result<Vec<String>, Refused> {
     let wrong = |why: &str| {
         let message = format!("`[{group}]` {why}");
@@ -148,7 +148,7 @@ pub fn numbers(text: &str, max: u32) -> Result<Vec<u32>, Refused> {
     let mut all = Vec::new();
     for piece in split(text, &[',', '\n']) {
         for word in expand(piece)? {
-            // No number above `max` passes.
+            // `number` refuses numbers above `max`.
             all.push(number(&word, max.into())? as u32);
         }
     }
@@ -216,7 +216,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is written ends in a value or a sentence.
+        /// Any text gives a value or a sentence.
         #[test]
         fn any_text_is_read_or_refused(text in "[-\\[\\]0-9,kKmE. ]{0,24}") {
             let refusals = [size(&text).err(), switch(&text).err(), expand(&text).err(),
@@ -227,14 +227,14 @@ mod tests {
             }
         }
 
-        /// A size with a unit is that many times the number.
+        /// A unit multiplies the number.
         #[test]
         fn units_multiply(number in 0..1_u64 << 40, unit in 0..2_usize) {
             let text = format!("{number}{}", ["k", "M"][unit]);
             prop_assert_eq!(size(&text).ok(), Some(number << (10 * (unit + 1))));
         }
 
-        /// Ranges have all their numbers once, in order.
+        /// A range contains each number once, in order.
         #[test]
         fn ranges_are_whole(from in 0..500_u64, more in 0..500_u64) {
             let words = expand(&format!("[{from}-{}]", from + more)).unwrap();

@@ -1,7 +1,7 @@
-//! Results in elbencho's forms: the table, lines of CSV and of JSON.
+//! Results in elbencho's formats: table, CSV and JSON.
 //!
-//! [`PhaseResult`] has the figures of one phase, and each form is a function of it. What elbencho
-//! is known to count wrongly has the true figure in its place; [`Notes`] says so below the table.
+//! Each format is a function of [`PhaseResult`], the metrics of one phase. Metrics that elbencho
+//! counts wrongly are correct here; [`Notes`] lists them below the table.
 
 mod csv;
 mod figures;
@@ -27,10 +27,10 @@ pub use notes::Notes;
 pub use summary::summary;
 pub use text::HEADER;
 
-/// Version of elbencho whose words and forms are spoken.
+/// Version of elbencho whose formats are used.
 pub const VERSION: &str = "3.1-10";
 
-/// Version of the protocol of its services.
+/// Protocol version of its services.
 pub const PROTOCOL: &str = "3.1.3";
 
 /// Bytes in a MiB.
@@ -49,7 +49,7 @@ impl<'a> PhaseResult<'a> {
         PhaseResult { setup, phase, figures: Figures::of(setup, phase, record) }
     }
 
-    /// Lines above the first table of a results file: date, label and command line.
+    /// Lines before the first table of a results file: date, label and command line.
     pub fn head(setup: &Setup, now: &Moment) -> String {
         let label = match setup.asked.run.label.as_str() {
             "" => String::new(),
@@ -60,7 +60,7 @@ impl<'a> PhaseResult<'a> {
         format!("ISO DATE: {date}\n{label}COMMAND LINE: {}\n\n{HEADER}", words.collect::<String>())
     }
 
-    /// Rows of the table, and the line below them.
+    /// Rows of the table, and the separator.
     pub fn table(&self) -> String {
         text::phase(self.setup, &self.phase.name, &self.figures)
     }
@@ -76,7 +76,7 @@ impl<'a> PhaseResult<'a> {
     }
 }
 
-/// A moment at which a result is written, and the name by which results tell phases apart.
+/// Time of a result, and a unique name of the phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moment {
     at: Timestamp,
@@ -86,7 +86,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// The present, in the zone of this host.
+    /// The current time, in the zone of this host.
     pub fn now() -> Moment {
         Moment::of(Timestamp::now(), TimeZone::system(), [random(), random()])
     }
@@ -110,12 +110,12 @@ impl Moment {
         self.date(self.at)
     }
 
-    /// The start of a phase, or this moment where that is not known.
+    /// Start of the phase, or the current time if unknown.
     fn start(&self, figures: &Figures) -> String {
         figures.start_unix_ms.map_or_else(|| self.iso(), |ms| self.iso_of(ms))
     }
 
-    /// The same of another moment, in ms since 1970.
+    /// Another time, in ms since 1970.
     fn iso_of(&self, unix_ms: u64) -> String {
         let at = i64::try_from(unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
         self.date(at.unwrap_or(self.at))
@@ -126,7 +126,7 @@ impl Moment {
     }
 }
 
-/// A random number: the keys of hash maps are random.
+/// A random number from the random keys of hash maps.
 fn random() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(0)

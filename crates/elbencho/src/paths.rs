@@ -1,12 +1,12 @@
-//! Paths: words into paths, and what they are.
+//! Paths of operands.
 
 use super::grammar;
 use candor_front::Refused;
 
-/// The paths of a word: `file://` in front is cut off, and brackets are expanded unless `plain`.
+/// The paths of a word: removes `file://`, and expands brackets unless `plain`.
 ///
 /// # Errors
-/// A bracket is wrong, or the scheme is another one.
+/// A bracket is wrong, or the scheme is unknown.
 pub fn expand(word: &str, plain: bool) -> Result<Vec<String>, Refused> {
     if let Some((scheme @ ("s3" | "hdfs"), _)) = word.split_once("://") {
         let message = format!("`{word}` is no path of this host");

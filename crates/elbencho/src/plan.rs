@@ -1,4 +1,4 @@
-//! From a benchmark to a plan.
+//! Lowering of a benchmark to a plan.
 
 mod blocks;
 mod content;
@@ -9,11 +9,11 @@ mod tree;
 use candor_plan::{Nanos, OnDone, OperationsLog, Phase, Plan, Stop, Work, path_of};
 use candor_record::Note;
 
-use super::options::{Draft, Reading, TABLE};
+use super::options::{Reading, TABLE};
 use super::setup::{self, BenchPhase, PathKind, PhaseKind, Setup};
 use candor_front::{Diagnostic, Diagnostics, Host};
 
-/// A plan, and all that its report cannot tell.
+/// A plan, and data for the output that its report does not have.
 #[derive(Clone, Debug)]
 pub struct Lowered {
     /// The plan.
@@ -22,21 +22,20 @@ pub struct Lowered {
     pub phases: Vec<BenchPhase>,
     /// The options, and facts about the paths.
     pub setup: Setup,
-    /// Places where the plan is not exactly what was asked.
+    /// Differences between plan and request.
     pub notes: Vec<Note>,
 }
 
-/// Makes a plan of a command line.
+/// Lowers a command line to a plan.
 ///
 /// # Errors
-/// Everything that is wrong.
+/// All errors.
 pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnostic>> {
     let mut out = Diagnostics::default();
     let setup = setup::settle(reading, host, &mut out);
     let (placement, threads) = place::placement(reading, &setup, host, &mut out);
     let start_delay = place::start_delay(reading, host, &mut out);
-    let draft = Draft::of(setup.asked.clone());
-    let notes = TABLE.notes(&draft, &reading.given, &reading.texts);
+    let notes = TABLE.notes(&setup.asked, &reading.given, &reading.texts);
     notes.into_iter().for_each(|note| out.add_note(note));
     let context = Context { reading, setup: &setup, placement, threads };
     let benched = phases::order(&setup);
@@ -63,8 +62,7 @@ pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnost
     Ok(Lowered { plan, phases: benched, notes: out.notes, setup })
 }
 
-/// Gives each phase to other hosts than the one before it: in the n-th, rank r works on the data of
-/// the rank that is so many hosts further on, n times.
+/// Rotates hosts: in phase n, rank r works on the data of the rank n times `rotate` hosts later.
 fn rotate(setup: &Setup, phases: &mut [Phase]) {
     let by = i64::from(setup.asked.hosts.rotate) * i64::from(setup.asked.run.threads);
     for (nth, phase) in phases.iter_mut().enumerate() {
@@ -72,7 +70,7 @@ fn rotate(setup: &Setup, phases: &mut [Phase]) {
     }
 }
 
-/// Entries and bytes that each phase would reach, for a dry run.
+/// Entries and bytes of each phase, for a dry run.
 pub fn totals(lowered: &Lowered) -> String {
     let Lowered { setup, phases, .. } = lowered;
     let (unit, units) = match setup.asked.hosts.list.len() {
@@ -80,7 +78,7 @@ pub fn totals(lowered: &Lowered) -> String {
         hosts => ("service", hosts as u64),
     };
     let mut text = String::new();
-    // The order is elbencho's.
+    // The order of elbencho's output.
     let order = [
         PhaseKind::MakeDirs,
         PhaseKind::RemoveDirs,
@@ -92,7 +90,7 @@ pub fn totals(lowered: &Lowered) -> String {
     let of = |kind| phases.iter().find(move |phase| phase.kind == kind);
     for phase in order.into_iter().filter_map(of) {
         let (entries, bytes) = each(setup, phase.kind);
-        // Of several hosts, each has the work of all its workers.
+        // With several hosts, the numbers are per host: all its workers.
         let workers = if unit == "thread" { 1 } else { u64::from(setup.asked.run.threads) };
         let (entries, bytes) = (entries.saturating_mul(workers), bytes.saturating_mul(workers));
         text += &format!("Phase: {}\n", phase.name);
@@ -173,7 +171,7 @@ impl Context<'_> {
         phase
     }
 
-    /// The end of a job: once through its work, or over and over; never longer than the limit.
+    /// End of a job: one pass or endless passes, within the time limit.
     fn stop(&self) -> Stop {
         let run = &self.setup.asked.run;
         let time = (run.time_limit_s > 0).then(|| Nanos::from_secs(run.time_limit_s));

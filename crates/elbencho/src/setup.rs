@@ -1,4 +1,4 @@
-//! A benchmark as it runs: what was asked, and what the paths are.
+//! A benchmark as it runs: the request, and facts about the paths.
 
 use candor_plan::listing::{Deal, Listing};
 use candor_plan::{Bytes, path_of};
@@ -12,20 +12,20 @@ pub(super) const SECTOR: u64 = 512;
 /// Name of the job of workers that read in a phase of writes.
 pub const READERS: &str = "readers";
 
-/// Kind of the paths of a benchmark: all are of one.
+/// Kind of the paths of a benchmark; all paths have the same kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PathKind {
-    /// Directories, for many small files.
+    /// Directories of small files.
     #[default]
     Directory,
-    /// Files, there already or to be made.
+    /// Files that exist or will be created.
     File,
     /// Block devices.
     BlockDevice,
 }
 
 impl PathKind {
-    /// The word in result files.
+    /// Name in result files.
     pub fn word(self) -> &'static str {
         match self {
             PathKind::Directory => "dir",
@@ -35,16 +35,16 @@ impl PathKind {
     }
 }
 
-/// A list of directories and files, and what it holds.
+/// A list of directories and files, with its totals.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listed {
-    /// The list as plans have it.
+    /// The list as part of the plan.
     pub listing: Listing,
     /// Directories.
     pub dirs: u64,
     /// Files.
     pub files: u64,
-    /// Files among them that are cut among workers.
+    /// Files that all workers share.
     pub shared_files: u64,
     /// Bytes of all files.
     pub bytes: u64,
@@ -53,34 +53,33 @@ pub struct Listed {
 /// A benchmark as it runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Setup {
-    /// The options as they were given.
+    /// The options as given.
     pub asked: Options,
     /// Kind of the paths.
     pub path_kind: PathKind,
-    /// The list of what is in the directory, in place of a shape.
+    /// The list of directories and files, if one replaces the tree.
     pub listed: Option<Listed>,
-    /// Bytes of each file or device that are used, a multiple of the block where access is direct,
-    /// random or strided; of files that differ, those of the first, and 0 for those of a list.
+    /// Bytes used of each file or device: a multiple of the block for direct, random and strided
+    /// access. If files differ, the size of the first file; 0 for a list.
     pub file_bytes: u64,
-    /// The same of each path; empty for directories.
+    /// Bytes used of each path; empty for directories.
     pub bytes_of_paths: Vec<u64>,
-    /// Bytes per I/O: those asked for, or of the whole file where that is smaller.
+    /// Bytes per I/O: the requested size, or the file size if smaller.
     pub block_bytes: u64,
-    /// Bytes that all workers of a data set read or write together at random places; 0 without
-    /// random access.
+    /// Bytes at random offsets of all workers of a data set; 0 without random access.
     pub random_bytes: u64,
 }
 
 impl Setup {
-    /// Directories that all workers make or remove, without directories of ranks:
-    /// each worker does all shared ones.
+    /// Directories that all workers create or remove, without directories of ranks; each worker
+    /// handles all shared directories.
     pub fn dirs(&self) -> u64 {
         let data_sets = self.asked.hosts.data_sets();
         let of_shape = || self.asked.tree.dirs.saturating_mul(self.asked.threads_of_all());
         self.listed.as_ref().map_or_else(of_shape, |listed| listed.dirs * data_sets)
     }
 
-    /// Directories of ranks, in which all workers make others.
+    /// Directories of ranks, which contain the other directories.
     pub fn dirs_of_ranks(&self) -> u64 {
         let has_ranks = self.listed.is_none() && self.asked.tree.dirs > 0;
         if has_ranks { self.asked.threads_of_all() } else { 0 }
@@ -101,12 +100,12 @@ impl Setup {
         self.listed.as_ref().map_or_else(of_shape, |listed| listed.bytes * data_sets)
     }
 
-    /// True where files in directories have bytes.
+    /// True if files in directories have bytes.
     pub fn has_bytes(&self) -> bool {
         self.small_files_bytes() > 0
     }
 
-    /// Bytes of all paths that are used; those of directories are not counted.
+    /// Bytes used of all paths; 0 for directories.
     pub fn bytes_in_all(&self) -> u64 {
         self.bytes_of_paths.iter().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes))
     }
@@ -123,7 +122,7 @@ pub enum PhaseKind {
     MakeDirs,
     /// Files are written, or read and written.
     Write,
-    /// Files are looked up.
+    /// Files are checked with stat.
     Stat,
     /// Files are read.
     Read,
@@ -133,7 +132,7 @@ pub enum PhaseKind {
     RemoveDirs,
 }
 
-/// A phase of a benchmark, in the order in which it runs; each is a phase of the plan.
+/// A phase of a benchmark, in run order; each is one phase of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BenchPhase {
     /// The operation.
@@ -142,7 +141,7 @@ pub struct BenchPhase {
     pub name: String,
 }
 
-/// Looks at the paths and settles kinds and sizes; what is wrong goes into the diagnostics.
+/// Reads the kinds and sizes of the paths, and settles the options; errors go to the diagnostics.
 pub fn settle(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) -> Setup {
     let mut setup = Setup { asked: reading.options.clone(), ..Setup::default() };
     let mut settling = Settling { reading, setup: &mut setup, out };
@@ -176,7 +175,7 @@ impl Settling<'_> {
         }
     }
 
-    /// The kind of the paths; none where they differ or cannot be used.
+    /// The kind of the paths; `None` if they differ or cannot be used.
     fn kinds(&mut self, host: &dyn Host) -> Option<Vec<Found>> {
         let paths = self.setup.asked.paths.clone();
         let found: Vec<Found> = paths.iter().map(|path| host.found(&path_of(path))).collect();
@@ -213,7 +212,7 @@ impl Settling<'_> {
         Some(found)
     }
 
-    /// Phases and options that the kind of the paths does not have.
+    /// Refuses phases and options that do not fit the kind of the paths.
     fn phases_of_kind(&mut self) {
         let kind = self.setup.path_kind;
         let word = kind.word();
@@ -238,7 +237,7 @@ impl Settling<'_> {
         }
     }
 
-    /// Reads the list of what is in the directory.
+    /// Reads the list of directories and files.
     fn list(&mut self, host: &dyn Host) {
         const OF_LISTS: [&str; 4] = ["sharesize", "treeroundup", "treerand", "treeroundrob"];
         let asked = self.setup.asked.list.clone();
@@ -259,7 +258,7 @@ impl Settling<'_> {
         };
         let share = asked.share_bytes.filter(|bytes| *bytes > 0);
         let share = share.unwrap_or(self.setup.asked.access.block_bytes.saturating_mul(32));
-        // A file of that size is cut, too.
+        // A file of exactly this size is shared, too.
         let above = share.saturating_sub(1);
         let mut listing = Listing {
             file: Some(path_of(&file)),
@@ -290,17 +289,17 @@ impl Settling<'_> {
         self.setup.listed = Some(Listed { listing, dirs, files, shared_files, bytes });
     }
 
-    /// Names of some options that were given with another value than their default.
+    /// Given options among these whose value is not the default.
     fn those_set(&self, options: &[&'static str]) -> Vec<&'static str> {
         options.iter().copied().filter(|option| self.is_set(option)).collect()
     }
 
-    /// True for an option that was given with another value than its default.
+    /// True for a given option whose value is not the default.
     fn is_set(&self, option: &str) -> bool {
         self.reading.given().get(option).is_some_and(|given| !given.is_default)
     }
 
-    /// Size of all files: by default the size of the first one; and size of the block.
+    /// Size of all files, by default the size of the first file, and block size.
     fn sizes(&mut self, found: &[Found]) {
         let Options { access, io, phases, .. } = self.setup.asked.clone();
         let moves = phases.write || phases.read;
@@ -344,7 +343,7 @@ impl Settling<'_> {
         }
     }
 
-    /// The given size, or the size of the first file or device; none if one is too small.
+    /// The given size, or the size of the first file or device; `None` if one is too small.
     fn size_of_paths(&mut self, given: u64, found: &[Found]) -> Option<u64> {
         let phases = self.setup.asked.phases;
         let mut bytes = given;
@@ -372,7 +371,7 @@ impl Settling<'_> {
         Some(bytes)
     }
 
-    /// Each worker has a block of its own.
+    /// Each worker needs at least one block.
     fn blocks_for_all(&mut self, bytes: u64, block: u64) {
         let phases = self.setup.asked.phases;
         let threads = self.setup.asked.threads_of_data_set();
@@ -385,7 +384,7 @@ impl Settling<'_> {
         }
     }
 
-    /// The amount at random offsets, in blocks of all workers of a data set.
+    /// Bytes at random offsets, as blocks of all workers of a data set.
     fn random(&mut self) {
         let threads = self.setup.asked.threads_of_data_set();
         let access = &self.setup.asked.access;
@@ -408,7 +407,7 @@ impl Settling<'_> {
         self.setup.random_bytes = cut;
     }
 
-    /// Content, its verification, and the order of offsets.
+    /// Checks content, verification and the order of offsets.
     fn data(&mut self) {
         let Options { access, data, phases, mix, io, .. } = self.setup.asked.clone();
         let verifies = data.verify_salt > 0;
@@ -448,7 +447,7 @@ impl Settling<'_> {
         }
     }
 
-    /// Reads during writes.
+    /// Checks reads during writes.
     fn mixes(&mut self) {
         let Options { phases, mix, io, .. } = self.setup.asked.clone();
         let threads = self.setup.asked.run.threads;
@@ -479,7 +478,7 @@ impl Settling<'_> {
         self.balance();
     }
 
-    /// A share of bytes of the readers among the workers.
+    /// Checks the readers' share of bytes.
     fn balance(&mut self) {
         let asked = &self.setup.asked;
         if asked.mix.read_threads_percent == 0 {
@@ -495,7 +494,7 @@ impl Settling<'_> {
         }
     }
 
-    /// Places of workers, and ways of issuing I/O.
+    /// Checks placement of workers and ways of I/O.
     fn engine(&mut self) {
         let Options { io, phases, run, output, .. } = self.setup.asked.clone();
         let bound = [("cores", run.cores == Bind::All), ("zones", run.zones == Bind::All)];

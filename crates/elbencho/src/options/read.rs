@@ -1,10 +1,10 @@
-//! From words and a file of options to a benchmark.
+//! Reading of the command line and the file of options.
 
 use std::ffi::OsString;
 
 use candor_plan::path_text::text_of;
 
-use super::rows::{Draft, TABLE};
+use super::rows::{CONFIG_FILE, OFF, PLAIN_PATHS, TABLE, requested_text};
 use super::{Instead, Options, rows};
 use crate::{grammar, paths};
 use candor_front::{
@@ -18,7 +18,7 @@ const GRAMMAR: Grammar = Grammar {
     unknown: "--help-all lists all options",
 };
 
-/// Characters of a wrong line that its error shows.
+/// Characters of a wrong line that an error shows.
 const LINE_SHOWN_MAX: usize = 60;
 /// Remedy for an unknown name.
 const LIST: &str = "see elbencho --help-all";
@@ -30,11 +30,11 @@ pub struct Reading {
     pub options: Options,
     /// Request for a text instead of a benchmark.
     pub instead: Option<Instead>,
-    /// The options that were given, with their places.
+    /// The given options, with their positions.
     pub given: Given,
     /// The command line, and the file of options.
     pub texts: Texts,
-    /// The faults, in the order found; with any, nothing runs.
+    /// All errors, in the order found; with any, nothing runs.
     pub errors: Vec<Diagnostic>,
 }
 
@@ -64,49 +64,44 @@ impl Scope for Reading {
 pub fn read(argv: &[OsString], environment: &mut dyn Environment) -> Reading {
     let mut reading = Reading::default();
     let words = enter(&mut reading.texts, argv);
-    let mut reader = Reader { reading, draft: Draft::default() };
     let spellings: Vec<Spelling> = TABLE.spellings().collect();
     let mut operands = Vec::new();
     for item in candor_front::read(&words, &spellings, GRAMMAR) {
         match item {
             Item::Option { name, at, value } => {
-                reader.option(Word { text: name.to_owned(), at }, value);
+                reading.option(Word { text: name.to_owned(), at }, value);
             }
             Item::Operand(word) => operands.push(word),
-            Item::Wrong(diagnostic) => reader.reading.errors.push(diagnostic),
+            Item::Wrong(diagnostic) => reading.errors.push(diagnostic),
         }
     }
-    reader.config_file(environment);
-    reader.hosts(environment);
-    reader.paths(&operands);
-    let Reader { mut reading, draft } = reader;
-    let refusals = TABLE.refusals(&draft, &reading.given, |_| false);
-    reading.errors.extend(refusals);
-    reading.options = draft.options;
+    reading.config_file(environment);
+    reading.hosts(environment);
+    reading.paths(&operands);
+    reading.errors.extend(TABLE.refusals(&reading.options, &reading.given, |_| false));
     reading.options.command = words.into_iter().map(|word| word.text).collect();
-    reading.instead = draft.instead;
     reading
 }
 
-struct Reader {
-    reading: Reading,
-    draft: Draft,
-}
-
-/// True for an option whose value may be left out.
+/// True for an option with an optional value.
 fn is_switch(name: &Word) -> bool {
     TABLE.find(&name.text).is_some_and(|row| matches!(row.kind.takes(), Takes::Maybe(_)))
 }
 
-impl Reader {
-    fn wrong(&mut self, diagnostic: Diagnostic) {
-        self.reading.errors.push(diagnostic);
+impl Reading {
+    /// True for a switch that is given and on.
+    fn is_on(&self, switch: &str) -> bool {
+        self.given.get(switch).is_some_and(|given| given.value.as_deref() != Some(OFF))
     }
 
-    /// An option of the command line: none is given twice, but a switch that is off counts only
-    /// without the same switch that is on.
+    fn wrong(&mut self, diagnostic: Diagnostic) {
+        self.errors.push(diagnostic);
+    }
+
+    /// Reads an option of the command line. An option is given once; a switch that is off gives way
+    /// to the same switch that is on.
     fn option(&mut self, name: Word, value: Option<Word>) {
-        let earlier = TABLE.find(&name.text).and_then(|row| self.reading.given.get(row.name));
+        let earlier = TABLE.find(&name.text).and_then(|row| self.given.get(row.name));
         let earlier = earlier.map(|given| given.value.clone());
         let is_off =
             |value: Option<&str>| value.is_some_and(|text| grammar::switch(text) == Ok(false));
@@ -136,25 +131,30 @@ impl Reader {
                 }
             }
         }
-        match TABLE.assign(&assignment, &mut self.draft, LIST) {
-            Ok(assigned) => self.reading.given.insert(assigned.row.name, assigned.given),
+        match TABLE.assign(&assignment, &mut self.options, LIST) {
+            Ok(assigned) => {
+                let name = assigned.row.name;
+                self.given.insert(name, assigned.given);
+                self.instead = self.instead.or(requested_text(name).filter(|_| self.is_on(name)));
+            }
             Err(diagnostic) => self.wrong(*diagnostic),
         }
     }
 
-    /// The lines of the file of options; the command line wins over them.
+    /// Reads the file of options; the command line takes precedence.
     fn config_file(&mut self, environment: &mut dyn Environment) {
-        let Some(file) = self.draft.config_file.clone() else { return };
+        let named = self.given.get(CONFIG_FILE).and_then(|given| given.value.clone());
+        let Some(file) = named else { return };
         let text = match environment.file(&file) {
             Ok(bytes) => text_of(&bytes),
             Err(why) => {
                 let message = format!("{file} cannot be read: {why}");
-                let at = self.reading.given.at("configfile").unwrap_or(self.reading.at());
+                let at = self.given.at(CONFIG_FILE).unwrap_or(self.at());
                 return self.wrong(Diagnostic::new(at, "config", &file, message));
             }
         };
-        let by_words: Vec<&'static str> = self.reading.given.iter().map(|(name, _)| name).collect();
-        let number = self.reading.texts.add(file, text.clone());
+        let by_words: Vec<&'static str> = self.given.iter().map(|(name, _)| name).collect();
+        let number = self.texts.add(file, text.clone());
         let mut start = 0;
         for line in text.split_inclusive('\n') {
             self.config_line(line, Span { text: number, start, end: start }, &by_words);
@@ -162,14 +162,14 @@ impl Reader {
         }
     }
 
-    /// The hosts of a file, and how many of all are used.
+    /// Reads the file of hosts, and limits the number of hosts.
     fn hosts(&mut self, environment: &mut dyn Environment) {
         let has_text = |option| {
-            let value = self.reading.given.get(option).and_then(|given| given.value.as_deref());
+            let value = self.given.get(option).and_then(|given| given.value.as_deref());
             value.is_some_and(|text| !text.is_empty())
         };
         let named_by = ["hostsfile", "hosts"].into_iter().find(|option| has_text(option));
-        let hosts = &mut self.draft.options.hosts;
+        let hosts = &mut self.options.hosts;
         let mut wrong = None;
         if let Some(file) = hosts.file.as_ref().filter(|file| !file.is_empty()) {
             let text = environment.file(file).map(|bytes| text_of(&bytes));
@@ -187,7 +187,7 @@ impl Reader {
             let what = hosts.file.as_deref().unwrap_or("the list");
             wrong = Some((option, format!("{what} names no host")));
         }
-        // Without hosts, nothing is counted.
+        // Without hosts, the limit has no effect.
         if let Some(count) = hosts.count.filter(|_| !hosts.list.is_empty()) {
             if count > hosts.list.len() {
                 let message = format!("{count} hosts are more than the {} named", hosts.list.len());
@@ -196,7 +196,7 @@ impl Reader {
             hosts.list.truncate(count);
         }
         if let Some((option, message)) = wrong {
-            let at = self.reading.given.at(option).unwrap_or(self.reading.at());
+            let at = self.given.at(option).unwrap_or(self.at());
             self.wrong(Diagnostic::new(at, "hosts", option, message));
         }
     }
@@ -228,7 +228,7 @@ impl Reader {
             return;
         }
         let name = place(0, name);
-        if row.is_some_and(|row| self.reading.given.has(row)) {
+        if row.is_some_and(|row| self.given.has(row)) {
             return self.twice(&name);
         }
         // A switch without a value is on.
@@ -237,11 +237,12 @@ impl Reader {
         self.assign(name, value);
     }
 
-    /// The operands: each is one path, or several with separators between.
+    /// Reads the operands: each contains one path, or several with separators.
     fn paths(&mut self, operands: &[Word]) {
+        let plain = self.is_on(PLAIN_PATHS);
         for word in operands {
-            match paths::expand(&word.text, self.draft.plain_paths) {
-                Ok(paths) => self.draft.options.paths.extend(paths),
+            match paths::expand(&word.text, plain) {
+                Ok(paths) => self.options.paths.extend(paths),
                 Err(refused) => {
                     let Word { text, at } = word;
                     let wrong = Diagnostic::new(*at, "path", text, refused.message);

@@ -7,30 +7,34 @@ mod run;
 
 use super::{HelpPart, Instead, Options};
 use crate::grammar;
-use candor_front::{Group, Plain, Refused, Row, Set, Table, bare, row};
-
-/// The options so far, and what asks for something else than a benchmark.
-#[derive(Clone, Debug, Default)]
-pub struct Draft {
-    /// The options.
-    pub options: Options,
-    /// Brackets in paths are letters like others.
-    pub(super) plain_paths: bool,
-    /// File with further options.
-    pub(super) config_file: Option<String>,
-    /// Request for a text.
-    pub(super) instead: Option<Instead>,
-}
-
-impl Draft {
-    /// With these options, and nothing else.
-    pub fn of(options: Options) -> Draft {
-        Draft { options, ..Draft::default() }
-    }
-}
+use candor_front::{Group, Plain, Refused, Set, Table, bare, store};
 
 /// The values of elbencho's options.
-pub type Value = Plain<Draft>;
+pub type Value = Plain<Options>;
+
+type Row = candor_front::Row<Value>;
+
+/// Name of the option that selects a file of options.
+pub(super) const CONFIG_FILE: &str = "configfile";
+/// Name of the option that disables bracket expansion in paths.
+pub(super) const PLAIN_PATHS: &str = "nopathexp";
+
+/// Options that request a text, with the text.
+const TEXTS: &[(&str, Instead)] = &[
+    ("help", Instead::Help(HelpPart::Overview)),
+    ("help-large", Instead::Help(HelpPart::Large)),
+    ("help-multi", Instead::Help(HelpPart::Multi)),
+    ("help-bdev", Instead::Help(HelpPart::BlockDevices)),
+    ("help-dist", Instead::Help(HelpPart::Hosts)),
+    ("help-s3", Instead::Help(HelpPart::S3)),
+    ("help-all", Instead::Help(HelpPart::All)),
+    ("version", Instead::Version),
+];
+
+/// The text that an option requests.
+pub(super) fn requested_text(option: &str) -> Option<Instead> {
+    TEXTS.iter().find(|(name, _)| *name == option).map(|(_, text)| *text)
+}
 
 /// All options, in the order of the help.
 pub const TABLE: Table<Value> = Table(&[
@@ -51,55 +55,47 @@ pub const TABLE: Table<Value> = Table(&[
     Group { title: "Object stores", rows: elsewhere::S3 },
 ]);
 
-/// The word of a switch that is off: switches without a value are on.
-const OFF: &str = "false";
+/// Value of a switch that is off; switches without a value are on.
+pub(super) const OFF: &str = "false";
 
-/// A switch; the reader has made one of two words of its value.
-const fn switch(name: &'static str, set: Set<Draft>, help: &'static str) -> Row<Value> {
-    row(name, Value::maybe("BOOL"), set, help).default(OFF)
+/// A switch; the reader passes `true` or `false` as its value.
+const fn switch(name: &'static str, set: Set<Options>, help: &'static str) -> Row {
+    Row::flag(name, "BOOL", set, help).default(OFF)
 }
 
-/// An option with a value.
-const fn value(
-    name: &'static str,
-    form: &'static str,
-    set: Set<Draft>,
-    help: &'static str,
-) -> Row<Value> {
-    row(name, Value::value(form), set, help)
+/// A switch that the reader handles.
+const fn bare_switch(name: &'static str, help: &'static str) -> Row {
+    bare(name, Value::maybe("BOOL"), help).default(OFF).exact("", "true")
 }
 
-/// An option with a value that is refused.
+/// A refused option with a value.
 const fn refused(
     name: &'static str,
     form: &'static str,
     help: &'static str,
     why: &'static str,
-) -> Row<Value> {
+) -> Row {
     bare(name, Value::value(form), help).refused("x", why)
 }
 
-/// A switch that is refused.
-const fn refused_switch(name: &'static str, help: &'static str, why: &'static str) -> Row<Value> {
+/// A refused switch.
+const fn refused_switch(name: &'static str, help: &'static str, why: &'static str) -> Row {
     bare(name, Value::maybe("BOOL"), help).default(OFF).refused("true", why)
 }
 
 /// Sets a switch.
 fn put(place: &mut bool, text: &str) -> Result<(), Refused> {
-    *place = text != OFF;
-    Ok(())
+    store(place, text != OFF)
 }
 
 /// Sets a size, or a number with a unit.
 fn put_size(place: &mut u64, text: &str) -> Result<(), Refused> {
-    *place = grammar::size(text)?;
-    Ok(())
+    store(place, grammar::size(text)?)
 }
 
 /// Sets a size that is absent without the option.
 fn put_some_size(place: &mut Option<u64>, text: &str) -> Result<(), Refused> {
-    *place = Some(grammar::size(text)?);
-    Ok(())
+    store(place, Some(grammar::size(text)?))
 }
 
 /// Sets a number within bounds.
@@ -110,11 +106,11 @@ fn put_number<T: TryFrom<u64>>(
 ) -> Result<(), Refused> {
     let number = grammar::number(text, max)?;
     let fits = T::try_from(number).ok().filter(|_| number >= min);
-    *place = fits.ok_or_else(|| {
+    let number = fits.ok_or_else(|| {
         let remedy = format!("give {min} to {max}");
         Refused::whole(text, format!("{number} is out of range"), remedy)
     })?;
-    Ok(())
+    store(place, number)
 }
 
 /// Sets a number within bounds that is absent without the option.
@@ -124,14 +120,6 @@ fn put_some_number<T: TryFrom<u64> + Default>(
     bounds: [u64; 2],
 ) -> Result<(), Refused> {
     put_number(place.insert(T::default()), text, bounds)
-}
-
-/// Asks for a text, unless the switch is off.
-fn instead(draft: &mut Draft, text: &str, instead: Instead) -> Result<(), Refused> {
-    if text != OFF {
-        draft.instead = draft.instead.or(Some(instead));
-    }
-    Ok(())
 }
 
 /// The text of a part of the help.

@@ -1,31 +1,16 @@
 use std::ffi::OsString;
-use std::io;
 
 use super::*;
-use candor_front::{Environment, Row, Support};
-
-pub(crate) struct Files<'a>(pub &'a [(&'a str, &'a str)]);
-
-impl Environment for Files<'_> {
-    fn file(&mut self, path: &str) -> io::Result<Vec<u8>> {
-        let found = self.0.iter().find(|(name, _)| *name == path);
-        found.map(|(_, text)| text.as_bytes().to_vec()).ok_or(io::ErrorKind::NotFound.into())
-    }
-
-    fn variable(&self, _: &str) -> Option<String> {
-        None
-    }
-}
+use candor_front::evidence::{Surroundings, sentences};
 
 fn reading(words: &[&str], files: &[(&str, &str)]) -> Reading {
     let argv: Vec<OsString> = ["elbencho"].iter().chain(words).map(OsString::from).collect();
-    read(&argv, &mut Files(files))
+    read(&argv, &mut Surroundings { files, ..Surroundings::default() })
 }
 
 fn good(words: &[&str]) -> Options {
     let reading = reading(words, &[]);
-    let errors: Vec<_> = reading.errors.iter().map(|e| e.describe(&reading.texts)).collect();
-    assert_eq!(errors, Vec::<String>::new(), "{words:?}");
+    assert_eq!(sentences(&reading.errors, &reading.texts), Vec::<String>::new(), "{words:?}");
     reading.options
 }
 
@@ -161,25 +146,4 @@ fn help_has_parts() {
     assert!(TABLE.names().all(|name| name == "s3checksumalgo" || all.contains(name)));
     assert!(large.contains("--randamount") && !large.contains("--dirsharing"));
     assert!(rows::help(HelpPart::Multi).contains("--dirsharing"));
-}
-
-/// Each row does what its verdict says with the example that it gives.
-#[test]
-fn every_row_keeps_its_word() {
-    for row in TABLE.rows() {
-        assert!(!row.example.is_empty(), "{} has an example", row.name);
-        let word = format!("--{}={}", row.name, row.example);
-        let file = if row.name == "hostsfile" { "host" } else { "" };
-        let read = reading(&[&word], &[("f", file)]);
-        let refused = matches!(row.support, Support::Refused(_));
-        assert_eq!(read.errors.is_empty(), !refused, "{word}: {:?}", read.errors);
-        let changed = Options { command: Vec::new(), ..read.options } != Options::default();
-        let is_stored = changed || read.instead.is_some() || is_idle(row);
-        assert!(refused || is_stored, "{} is accepted and ignored", row.name);
-    }
-}
-
-/// Rows whose value is in no field: without effect, or about the reading itself.
-fn is_idle(row: &Row<rows::Value>) -> bool {
-    matches!(row.support, Support::Idle(_)) || ["configfile", "nopathexp"].contains(&row.name)
 }

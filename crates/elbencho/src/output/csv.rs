@@ -64,15 +64,16 @@ pub const COLUMNS: [&str; 55] = [
     "command",
 ];
 
-/// The head of a file.
+/// Header of a file.
 pub fn header() -> String {
     COLUMNS.join(",") + "\n"
 }
 
-/// Text for a file that has the given first line so far; empty text for an empty file.
+/// Text to append to a file with this first line; the text includes the header if the file is
+/// empty.
 ///
 /// # Errors
-/// A sentence, where the file has another number of columns.
+/// The file has another number of columns; the error is a sentence.
 pub fn head_for(file: &str, first_line: &str, labels: bool) -> Result<String, String> {
     let columns = first_line.trim_end().split(',').count();
     if first_line.is_empty() {
@@ -88,12 +89,12 @@ pub fn head_for(file: &str, first_line: &str, labels: bool) -> Result<String, St
     ))
 }
 
-/// Commas and line ends separate: within a text they become blanks.
+/// Replaces separators, commas and line ends, by blanks.
 fn text(text: &str) -> String {
     text.replace([',', '\n', '\r'], " ")
 }
 
-/// The command line as a field: each word in quotes, followed by a blank.
+/// The command line as a field: quoted words, each with a trailing blank.
 pub fn command(setup: &Setup) -> String {
     let words = setup.asked.command.iter().map(|word| format!("\"{word}\" "));
     text(&words.collect::<String>())
@@ -141,7 +142,7 @@ pub fn line(setup: &Setup, name: &str, figures: &Figures, now: &Moment) -> Strin
     fields.join(",") + "\n"
 }
 
-/// Both columns of a value; empty where the phase did nothing of the kind.
+/// Both columns of a value; empty if the phase has no such operation.
 fn pair(sides: [&Side; 2], count: fn(&Side) -> u64, value: fn(&Side) -> f64) -> [String; 2] {
     let is_done = count(sides[1]) > 0;
     sides.map(|side| if is_done { (value(side) as u64).to_string() } else { String::new() })

@@ -1,4 +1,4 @@
-//! Figures of a phase, as the table and the result files have them.
+//! Metrics of a phase for the table and the result files.
 
 use candor_record::{
     FleetMember, HostRecord, HostSample, Latency, Measurement, OpStats, PhaseRecord, Snapshot,
@@ -6,7 +6,7 @@ use candor_record::{
 
 use crate::setup::{BenchPhase, PathKind, PhaseKind, READERS, Setup};
 
-/// Things that a phase counts beside blocks.
+/// Entries that a phase counts in addition to blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryNoun {
     /// Files.
@@ -16,7 +16,7 @@ pub enum EntryNoun {
 }
 
 impl EntryNoun {
-    /// The word at the head of rows.
+    /// Name in the first column of rows.
     pub fn word(self) -> &'static str {
         match self {
             EntryNoun::Files => "Files",
@@ -25,7 +25,7 @@ impl EntryNoun {
     }
 }
 
-/// Counts of the writes, or of the reads, until a moment.
+/// Counts of writes or reads up to one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Side {
     /// Files or directories.
@@ -34,7 +34,7 @@ pub struct Side {
     pub ios: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Time until that moment.
+    /// Time since the start of the phase.
     pub over_ns: u64,
 }
 
@@ -70,11 +70,11 @@ impl Side {
 /// One of the two columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Column {
-    /// Time until its moment.
+    /// Time since the start of the phase.
     pub elapsed_ns: u64,
-    /// Busy share of the host's CPUs in percent; absent where the kernel reports none.
+    /// CPU utilisation of the host in percent; absent if the kernel reports none.
     pub cpu_percent: Option<u64>,
-    /// Work of the phase; of a mix, the writes.
+    /// Work of the phase, without the reads of a mix.
     pub main: Side,
     /// Reads of a mix.
     pub read: Side,
@@ -83,7 +83,7 @@ pub struct Column {
 /// Latencies of a phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latencies {
-    /// Of whole files or directories: opening, all I/O and closing.
+    /// Latencies of whole files or directories: open, I/O and close.
     pub entries: Option<Latency>,
     /// Of blocks.
     pub ios: Option<Latency>,
@@ -100,37 +100,37 @@ pub enum MixKind {
     Workers,
 }
 
-/// Figures of a phase.
+/// Metrics of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
-    /// Things that are counted beside blocks.
+    /// Entries that are counted in addition to blocks.
     pub noun: Option<EntryNoun>,
     /// Mix of reads and writes.
     pub mix: MixKind,
-    /// Files of each directory, if completed directories are counted.
+    /// Files per directory, if completed directories are counted.
     pub files_per_dir: Option<u64>,
-    /// Counts when the first worker ended.
+    /// Counts at the end of the first worker.
     pub first: Column,
     /// Counts at the end.
     pub last: Column,
-    /// True where the first column is not known, and repeats the last.
+    /// True if the first column is unknown; the last column is repeated then.
     pub first_is_unknown: bool,
-    /// Latencies of its work; of a mix, of its writes.
+    /// Latencies of the work, without the reads of a mix.
     pub main: Latencies,
     /// Latencies of the reads of a mix.
     pub read: Latencies,
-    /// Start of the phase in ms since 1970, where it is known.
+    /// Start of the phase in ms since 1970, if known.
     pub start_unix_ms: Option<u64>,
     /// Time of each worker by rank, in ms.
     pub each_ms: Vec<u64>,
     /// Time of each host, fastest first, in ns.
     pub each_host: Vec<(String, u64)>,
-    /// Time of a message to each host and back, slowest first, in us.
+    /// Round-trip time to each host, slowest first, in us.
     pub each_round_trip: Vec<(String, u64)>,
 }
 
 impl Figures {
-    /// Both columns of the work; of a mix, of its writes.
+    /// Both columns of the work, without the reads of a mix.
     pub fn main(&self) -> [&Side; 2] {
         [&self.first.main, &self.last.main]
     }
@@ -140,7 +140,7 @@ impl Figures {
         [&self.first.read, &self.last.read]
     }
 
-    /// The figures of a phase.
+    /// The metrics of a phase.
     pub fn of(setup: &Setup, phase: &BenchPhase, record: &PhaseRecord) -> Figures {
         let count = Count { setup, kind: phase.kind };
         let jobs = &record.measurements;
@@ -196,7 +196,7 @@ impl Figures {
     }
 }
 
-/// Files of each directory, where directories are counted by the files that are done in them.
+/// Files per directory, if completed files count directories.
 fn files_per_dir(setup: &Setup, kind: PhaseKind) -> Option<u64> {
     let asked = &setup.asked.tree;
     let of_files = setup.path_kind == PathKind::Directory && setup.listed.is_none();
@@ -204,7 +204,7 @@ fn files_per_dir(setup: &Setup, kind: PhaseKind) -> Option<u64> {
     (asked.dir_stats && of_files && moves && asked.files > 0).then_some(asked.files)
 }
 
-/// Name or address of each host, and its time in ns, fastest first.
+/// Name or address of each host and its time in ns, fastest first.
 fn each_host(record: &PhaseRecord) -> Vec<(String, u64)> {
     let of = |host: &HostRecord| {
         let jobs =
@@ -218,7 +218,7 @@ fn each_host(record: &PhaseRecord) -> Vec<(String, u64)> {
     all
 }
 
-/// Address of each of several hosts, and the time of a message to it and back in us, slowest first.
+/// Address of each host and its round-trip time in us, slowest first; empty for one host.
 fn each_round_trip(record: &PhaseRecord) -> Vec<(String, u64)> {
     let members = record.hosts.iter().filter_map(|host| host.member.as_ref());
     let of = |member: &FleetMember| (member.address.clone(), member.round_trip_ns.div_ceil(1000));
@@ -227,16 +227,16 @@ fn each_round_trip(record: &PhaseRecord) -> Vec<(String, u64)> {
     all
 }
 
-/// True for a job that read anything.
+/// True for a job with reads.
 fn reads(job: &Measurement) -> bool {
     let is_reader = job.job == READERS;
     job.operations.iter().any(|op| op.ops > 0 && (is_reader || op.name == "read"))
 }
 
-/// Operations of blocks.
+/// Block operations.
 const BOTH: &[&str] = &["read", "write"];
 
-/// Numbers of operations of a job until a moment.
+/// Operations of a job up to one time.
 struct Counts {
     over_ns: u64,
     operations: Vec<(String, u64, u64)>,
@@ -266,7 +266,7 @@ impl Counts {
     }
 }
 
-/// Rules by which a phase counts.
+/// Rules for counting a phase.
 pub struct Count<'a> {
     /// The benchmark.
     pub setup: &'a Setup,
@@ -275,7 +275,7 @@ pub struct Count<'a> {
 }
 
 impl Count<'_> {
-    /// Counts of a job: its writes, unless it reads.
+    /// Counts of a job: writes, unless the job reads.
     fn side(&self, counts: &Counts, is_reader: bool, reads: bool) -> Side {
         let mut side = Side { over_ns: counts.over_ns, ..Side::default() };
         if reads {
@@ -289,7 +289,7 @@ impl Count<'_> {
         side
     }
 
-    /// Entries of a number of operations of one worker, without the directories of ranks.
+    /// Entries of one worker's operations, without the directories of ranks.
     pub fn entries_of_worker(&self, operations: u64) -> u64 {
         let (dirs, ranks) = (self.setup.dirs(), self.setup.dirs_of_ranks());
         match self.kind {
@@ -305,7 +305,7 @@ impl Count<'_> {
         for name in of_blocks {
             Latency::merge(&mut to.ios, job.operation(name).latency.as_ref());
         }
-        // Removals of files that are named have no latencies in elbencho's results.
+        // elbencho's results have no latencies for removals of named files.
         let of_names = self.setup.path_kind == PathKind::Directory;
         for step in entry_steps(self.setup, self.kind).iter().filter(|_| of_names) {
             Latency::merge(&mut to.entries, job.operation(step).latency.as_ref());
@@ -313,7 +313,7 @@ impl Count<'_> {
     }
 }
 
-/// Operations of which one is an entry.
+/// Operations per entry.
 pub fn entry_steps(setup: &Setup, kind: PhaseKind) -> &'static [&'static str] {
     match kind {
         PhaseKind::MakeDirs => &["mkdir"],
@@ -325,7 +325,7 @@ pub fn entry_steps(setup: &Setup, kind: PhaseKind) -> &'static [&'static str] {
     }
 }
 
-/// Things that a phase counts beside blocks.
+/// Entries that a phase counts in addition to blocks.
 pub fn noun(setup: &Setup, kind: PhaseKind) -> Option<EntryNoun> {
     match kind {
         PhaseKind::Sync | PhaseKind::DropCaches => None,
@@ -337,13 +337,13 @@ pub fn noun(setup: &Setup, kind: PhaseKind) -> Option<EntryNoun> {
     }
 }
 
-/// True where a phase reads or writes blocks: empty files have none.
+/// True if a phase reads or writes blocks; empty files have none.
 pub fn moves(setup: &Setup, kind: PhaseKind) -> bool {
     let is_empty = setup.path_kind == PathKind::Directory && !setup.has_bytes();
     matches!(kind, PhaseKind::Write | PhaseKind::Read) && !is_empty
 }
 
-/// Mean of the hosts' busy shares.
+/// Mean CPU utilisation of the hosts.
 fn cpu(record: &PhaseRecord, first_ns: u64) -> [Option<u64>; 2] {
     let all: Vec<[Option<u64>; 2]> =
         record.hosts.iter().map(|host| cpu_of(host, first_ns)).collect();
@@ -354,8 +354,8 @@ fn cpu(record: &PhaseRecord, first_ns: u64) -> [Option<u64>; 2] {
     [mean(0), mean(1)]
 }
 
-/// Busy share of a host's CPUs until the first end, as far as the counters of every second tell,
-/// and over all of the phase.
+/// CPU utilisation of a host until the first end, from counters of every second, and over the whole
+/// phase.
 fn cpu_of(host: &HostRecord, first_ns: u64) -> [Option<u64>; 2] {
     let until = |after: &Snapshot| {
         let busy = HostSample::between("", &host.before, after).cpu_busy;

@@ -1,4 +1,4 @@
-//! Results as JSON: one object per phase, one per line, every value a text.
+//! Results as JSON: one object per phase and line, all values as text.
 
 use candor_record::Latency;
 
@@ -58,7 +58,7 @@ fn config(setup: &Setup) -> Object {
     config.with("version", VERSION).with("command", command(setup))
 }
 
-/// Directories and files of a list, as far as phases use them.
+/// Directories and files of a list, if phases use them.
 fn put_list(config: &mut Object, setup: &Setup, listed: &Listed) {
     let phases = setup.asked.phases;
     let of_dirs = phases.make_dirs || phases.remove_dirs;
@@ -69,7 +69,7 @@ fn put_list(config: &mut Object, setup: &Setup, listed: &Listed) {
     config.put("files_not_shared", count(of_files, listed.files - listed.shared_files));
 }
 
-/// A column; the last one decides which values there are.
+/// A column; the last column decides on the values.
 fn column(figures: &Figures, [column, last]: [&Column; 2]) -> Object {
     let mut object =
         Object::default().with("elapsed_time_ms", (column.elapsed_ns / 1_000_000).to_string());
@@ -96,7 +96,7 @@ fn counts(object: &mut Object, [side, last]: [&Side; 2]) {
     }
 }
 
-/// The last column, with latencies where they are asked for.
+/// The last column, with latencies if requested.
 fn last(setup: &Setup, figures: &Figures) -> Object {
     let asked = &setup.asked.output;
     let object = column(figures, [&figures.last; 2]);

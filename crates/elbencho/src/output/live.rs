@@ -1,6 +1,6 @@
-//! Live figures: a line on the terminal, and lines of CSV.
+//! Live metrics: a line on the terminal, and lines of CSV.
 //!
-//! [`Live`] adds up the samples of a phase; each interval is a value that the forms render.
+//! [`Live`] adds up the samples of a phase; each [`Interval`] has all values to print.
 
 use candor_record::{HostSample, JobSample, OpSample, WorkerStats, cpu_busy_of};
 
@@ -8,7 +8,7 @@ use super::figures::{Count, EntryNoun, entry_steps, moves, noun};
 use super::{MIB, Moment};
 use crate::setup::{BenchPhase, PathKind, PhaseKind, READERS, Setup};
 
-/// Names of the columns; elbencho ends each line with a comma.
+/// Column names; elbencho ends each line with a comma.
 pub const COLUMNS: [&str; 17] = [
     "ISO Date",
     "Label",
@@ -32,33 +32,33 @@ pub const COLUMNS: [&str; 17] = [
 /// Rank in the line of all workers.
 const ALL: &str = "Total";
 
-/// A phase that runs.
+/// A running phase.
 pub struct Live<'a> {
     count: Count<'a>,
     phase: &'a BenchPhase,
-    /// Operations on entries of the work, and of the readers of a mix.
+    /// Entry operations of the work, and of the readers of a mix.
     entries: [u64; 2],
     /// Bytes of the work, and of the reads of a mix.
     bytes: [u64; 2],
     is_mix: bool,
 }
 
-/// Figures of one interval.
+/// Metrics of one interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Interval {
-    /// Time since the phase began.
+    /// Time since the start of the phase.
     pub runtime_ns: u64,
-    /// Workers that have not ended.
+    /// Workers that still run.
     pub active: u32,
-    /// Busy share of the CPUs in percent, where the kernel reports it.
+    /// CPU utilisation in percent, if the kernel reports it.
     pub cpu_percent: Option<u64>,
-    /// The work; of a mix, the writes.
+    /// The work, without the reads of a mix.
     pub main: LiveSide,
     /// Reads of a mix.
     pub read: Option<LiveSide>,
 }
 
-/// Writes, or reads, of one interval; amounts are of the whole phase until its end.
+/// Writes or reads of one interval; amounts count from the start of the phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LiveSide {
     /// Bytes so far.
@@ -77,12 +77,12 @@ pub struct LiveSide {
     pub io_latency_ns: f64,
 }
 
-/// Amounts of one worker so far.
+/// Progress of one worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WorkerSoFar {
-    /// Number among all workers of the phase.
+    /// Rank among all workers of the phase.
     pub rank: u32,
-    /// The worker reads while others write.
+    /// True for a reader in a phase of writes.
     pub is_reader: bool,
     /// Operations.
     pub ops: u64,
@@ -91,7 +91,7 @@ pub struct WorkerSoFar {
 }
 
 impl WorkerSoFar {
-    /// A worker of a job whose first worker has the rank `first`.
+    /// A worker of a job whose first worker has rank `first`.
     pub fn of(job: &str, first: u32, stats: &WorkerStats) -> WorkerSoFar {
         let WorkerStats { rank, ops, bytes, .. } = *stats;
         WorkerSoFar { rank: first + rank, is_reader: job == READERS, ops, bytes }
@@ -121,13 +121,13 @@ impl Sums {
 }
 
 impl<'a> Live<'a> {
-    /// A phase that has just begun.
+    /// A new phase.
     pub fn new(setup: &'a Setup, phase: &'a BenchPhase) -> Live<'a> {
         let count = Count { setup, kind: phase.kind };
         Live { count, phase, entries: [0; 2], bytes: [0; 2], is_mix: false }
     }
 
-    /// Adds the samples of an interval, in which so many workers had not ended.
+    /// Adds the samples of an interval; `active` workers still run.
     pub fn add(&mut self, samples: &[JobSample], hosts: &[HostSample], active: u32) -> Interval {
         let has = |job: &JobSample, name| job.sample.operations.iter().any(|op| op.name == name);
         let is_reader = |job: &JobSample| job.job == READERS;
@@ -159,7 +159,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Adds to one side, and gives its figures.
+    /// Adds the samples of writes or reads, and returns their metrics.
     fn side(&mut self, at: usize, [entries, ios]: [Sums; 2], length_ns: u64) -> LiveSide {
         self.entries[at] += entries.ops;
         self.bytes[at] += ios.bytes;
@@ -178,7 +178,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Share of the phase that one side of one of `parts` equal parts has done.
+    /// Completed share of the phase for writes or reads, of `parts` equal parts.
     fn done_percent(&self, side: &LiveSide, parts: u64) -> u64 {
         let (setup, kind) = (self.count.setup, self.phase.kind);
         let (done, all) = if moves(setup, kind) {
@@ -233,8 +233,8 @@ impl<'a> Live<'a> {
         format!("{}: {}", self.phase.name, parts.join("; "))
     }
 
-    /// The lines of CSV: one of all workers, and one of each listed worker with amounts so far; of
-    /// a mix one for the writes and one for the reads.
+    /// CSV lines of an interval: all workers, then each listed worker with progress. A mix has a
+    /// line for writes and a line for reads.
     pub fn csv(&self, interval: &Interval, workers: &[WorkerSoFar], now: &Moment) -> String {
         let rows = |rank: &str, sides: [&LiveSide; 2], parts: u64| {
             let types: &[&str] = if self.is_mix { &["Write", "Read"] } else { &[""] };
@@ -266,11 +266,11 @@ impl<'a> Live<'a> {
         all.into_iter().map(csv_line).collect()
     }
 
-    /// Fields that the line of all workers has in addition.
+    /// Additional fields in the line of all workers.
     fn put_rates(&self, row: &mut Row, side: &LiveSide, interval: &Interval) {
         let is_tree = self.count.setup.path_kind == PathKind::Directory;
         let by_blocks = self.count.setup.asked.mix.read_threads.is_none();
-        // Reads of a mix by blocks are in the files that the writes count.
+        // Reads of a block mix use the files that the writes count.
         let of = if self.is_mix && by_blocks { &interval.main } else { side };
         let whole = |value: f64| (value as u64).to_string();
         row[8] = whole(side.bytes_per_s / MIB);
@@ -283,13 +283,13 @@ impl<'a> Live<'a> {
         row[15] = interval.cpu_percent.unwrap_or(0).to_string();
     }
 
-    /// Amounts of a worker: of its work, or of its writes and reads.
+    /// Progress of a worker: its work, or its writes and reads.
     fn worker_sides(&self, worker: &WorkerSoFar) -> [LiveSide; 2] {
         let setup = self.count.setup;
         let is_tree = setup.path_kind == PathKind::Directory;
         let entries = match moves(setup, self.phase.kind) {
             _ if !is_tree => 0,
-            // Files of a list have several sizes; of a list the mean counts.
+            // Files of a list differ in size; the mean is used.
             true => {
                 let files = u128::from(worker.bytes) * u128::from(setup.small_files());
                 files.checked_div(setup.small_files_bytes().into()).unwrap_or(0) as u64
@@ -309,8 +309,8 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Bytes that a worker reads in a mix by blocks: the first of each hundred blocks in a row; the
-    /// count begins at the worker's rank.
+    /// Bytes that a worker reads in a block mix: the first blocks of each hundred, counted from the
+    /// worker's rank.
     fn bytes_read(&self, worker: &WorkerSoFar) -> u64 {
         let setup = self.count.setup;
         let percent = u64::from(setup.asked.mix.read_percent.unwrap_or(0));
@@ -334,7 +334,7 @@ fn elapsed_seconds(seconds: u64) -> String {
 /// Fields of a line, in the order of the columns.
 type Row = [String; COLUMNS.len()];
 
-/// The head of a file of CSV.
+/// Header of a CSV file.
 pub fn header() -> String {
     COLUMNS.join(",") + ",\n"
 }
@@ -343,7 +343,7 @@ fn csv_line(fields: Row) -> String {
     fields.map(|field| field.replace(['\n', ','], " ")).join(",") + ",\n"
 }
 
-/// Bytes that a phase is to read or write.
+/// Bytes that a phase will read or write.
 fn expected_bytes(setup: &Setup) -> u64 {
     match (setup.random_bytes, setup.path_kind) {
         (0, PathKind::Directory) => setup.small_files_bytes(),
@@ -352,7 +352,7 @@ fn expected_bytes(setup: &Setup) -> u64 {
     }
 }
 
-/// Files or directories that a phase is to look up, make or remove.
+/// Files or directories that a phase will stat, create or remove.
 fn expected_entries(setup: &Setup, kind: PhaseKind) -> u64 {
     match (kind, setup.path_kind) {
         (PhaseKind::Sync | PhaseKind::DropCaches, _) => 0,
@@ -437,7 +437,7 @@ mod tests {
         let types: Vec<_> = csv.lines().map(|line| (of(line, 5), of(line, 9))).collect();
         let side = |name: &str, ios: &str| (Some(name.to_owned()), Some(ios.to_owned()));
         assert_eq!(types, [side("Write", "300"), side("Read", "700")]);
-        // Reads are numbers 0 to 69 of each hundred, and worker 3 begins at 3.
+        // Reads are blocks 0 to 69 of each hundred; worker 3 begins at 3.
         let mut mix = setup.clone();
         mix.asked.mix.read_percent = Some(70);
         let live = Live { is_mix: true, ..Live::new(&mix, &write) };

@@ -1,22 +1,22 @@
-//! Where a figure is not the one that elbencho would print.
+//! Notes on metrics that differ from elbencho's.
 
 use super::PhaseResult;
 use super::figures::EntryNoun;
 use crate::setup::{PathKind, PhaseKind};
 
-/// The differences that occur in the results so far.
+/// Differences that occur in the results so far.
 #[derive(Clone, Debug, Default)]
 pub struct Notes([bool; NOTES.len()]);
 
 impl Notes {
-    /// Adds those of a result.
+    /// Adds the differences of a result.
     pub fn add(&mut self, result: &PhaseResult<'_>) {
         for (noted, note) in self.0.iter_mut().zip(NOTES) {
             *noted |= (note.applies)(result);
         }
     }
 
-    /// A line for each, for below the table.
+    /// Lines to print below the table.
     pub fn text(&self) -> String {
         let noted = self.0.iter().zip(NOTES).filter(|(noted, _)| **noted);
         noted.map(|(_, note)| format!("Note: {}\n", note.sentence)).collect()

@@ -1,4 +1,4 @@
-//! Times and distributions, as the table and the result files write them.
+//! Times and distributions in the format of the table and the result files.
 
 use candor_record::Latency;
 use candor_record::histogram::bucket_low;
@@ -32,26 +32,26 @@ pub fn latency(ns: f64) -> String {
     format!("{value:.places$}{unit}")
 }
 
-/// A latency in whole µs; the rest is left out.
+/// A latency in whole µs, rounded down.
 pub fn whole_us(ns: f64) -> u64 {
     (ns / 1e3) as u64
 }
 
-/// An upper bound in µs: one decimal below 10, and rounded up, so that it stays a bound.
+/// An upper bound in µs: one decimal below 10, always rounded up.
 pub fn bound_us(ns: u64) -> String {
     let us = ns as f64 / 1e3;
-    // A product may lie a little above the whole number that it is.
+    // A product may be slightly above its integer value.
     let tenths = (us * 10.0 - 1e-6).ceil() / 10.0;
     if tenths < 10.0 { format!("{tenths:.1}") } else { format!("{:.0}", us.ceil()) }
 }
 
-/// Percentiles: the usual four, and those of further nines.
+/// Percentiles: the usual four, and further nines.
 pub fn percentiles(nines: u8) -> Vec<String> {
     let further = (1..=usize::from(nines)).map(|count| format!("99.{}", "9".repeat(count)));
     ["1", "50", "75", "99"].map(String::from).into_iter().chain(further).collect()
 }
 
-/// Upper bound of the bucket in which a percentile lies, in ns.
+/// Upper bound of the bucket of a percentile, in ns.
 pub fn upper_bound_ns(latency: &Latency, percentile: &str) -> u64 {
     let share = percentile.parse::<f64>().unwrap_or(100.0) / 100.0;
     let wanted = ((latency.count as f64 * share).ceil() as u64).clamp(1, latency.count.max(1));
@@ -75,20 +75,20 @@ pub fn bounds(latency: &Latency, nines: u8) -> Vec<String> {
 /// A bucket of a printed distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bucket {
-    /// Number among the buckets.
+    /// Index of the bucket.
     number: u32,
-    /// Latencies in it.
+    /// Number of latencies.
     pub count: u64,
 }
 
 /// Buckets per power of two of µs.
 const PER_OCTAVE: f64 = 4.0;
 
-/// Number of the last bucket, which has all longer latencies.
+/// Index of the last bucket, which contains all longer latencies.
 const BUCKET_MAX: u32 = 111;
 
 impl Bucket {
-    /// Least latency, and the least above it, in µs.
+    /// Minimum latency, and the smallest latency above it, in µs.
     pub fn range_us(&self) -> [String; 2] {
         let edge = |number: u32| match number {
             0 => "0.0".to_owned(),
@@ -101,7 +101,7 @@ impl Bucket {
     }
 }
 
-/// A distribution in four buckets per power of two of µs; those without a latency are left out.
+/// A distribution with four buckets per power of two of µs; empty buckets are omitted.
 pub fn buckets(latency: &Latency) -> Vec<Bucket> {
     let mut buckets: Vec<Bucket> = Vec::new();
     for (bucket, count) in latency.histogram.filled() {

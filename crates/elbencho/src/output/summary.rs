@@ -1,16 +1,16 @@
-//! Runs of result files side by side: a table of means, with least and greatest values.
+//! Comparison of result files: means, minima and maxima.
 
 use super::csv::COLUMNS;
 
-/// Index of the column with the operation; those before it, but for the date, are settings.
+/// Index of the operation column; earlier columns, except the date, are settings.
 const OPERATION: usize = 16;
 
-/// Columns that tell one configuration from another: the operation first.
+/// Columns that distinguish configurations: the operation first.
 fn configuration() -> impl Iterator<Item = &'static str> {
     COLUMNS[OPERATION..=OPERATION].iter().chain(&COLUMNS[1..OPERATION]).copied()
 }
 
-/// Figures whose columns end with that word.
+/// Metrics whose column names end with this word.
 fn figures(end: &'static str) -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().filter_map(move |column| column.strip_suffix(end))
 }
@@ -22,10 +22,10 @@ struct Group {
     runs: Vec<Vec<(String, String)>>,
 }
 
-/// The table of one or more files of CSV, each with its name and content.
+/// The table of one or more CSV files, each with name and content.
 ///
 /// # Errors
-/// A sentence, for a file that holds no results.
+/// A file contains no results; the error is a sentence.
 pub fn summary(files: &[(String, String)]) -> Result<String, String> {
     let mut groups: Vec<Group> = Vec::new();
     for (name, content) in files {
@@ -53,7 +53,7 @@ fn runs(name: &str, content: &str) -> Result<Vec<Vec<(String, String)>>, String>
     let columns: Vec<&str> = if first.starts_with(COLUMNS[0]) {
         lines.next().map(|(_, line)| line.split(',').collect()).unwrap_or_default()
     } else {
-        // A file that was written with `--nocsvlabels`.
+        // The file has no header (`--nocsvlabels`).
         COLUMNS.to_vec()
     };
     let run = |(at, line): (usize, &str)| {

@@ -13,7 +13,7 @@ fn latency(count: u64, middle_ns: u64) -> Option<Latency> {
     Latency::from_histogram(histogram)
 }
 
-/// An operation: name, ops and bytes at the first end, and at the last.
+/// An operation: name, then ops and bytes at the first and at the last end.
 type Op = (&'static candor_plan::work::Operation, [u64; 2], [u64; 2]);
 
 fn job(ends_ms: [u64; 2], operations: &[Op]) -> Measurement {
@@ -49,7 +49,7 @@ fn job(ends_ms: [u64; 2], operations: &[Op]) -> Measurement {
     }
 }
 
-/// CPUs that were half busy.
+/// Counters of half-busy CPUs.
 fn host() -> HostRecord {
     let at = |seconds: u64| Snapshot {
         at_ns: seconds * 1000 * MS,
@@ -88,7 +88,7 @@ fn row(step: Step) -> &'static candor_plan::work::Operation {
     step.operation()
 }
 
-/// Small files that were written: 2 threads, 3 directories, 4 files of two blocks.
+/// Writes of small files: 2 threads, 3 directories, 4 files of two blocks.
 fn small_files() -> PhaseRecord {
     let operations: [Op; 4] = [
         (row(Step::Create), [20, 24], [0, 0]),
@@ -198,7 +198,7 @@ fn directories_of_ranks_are_not_counted() {
     ");
 }
 
-/// Reads beside writes of a file.
+/// Reads during writes of a file.
 fn mix() -> PhaseRecord {
     let operations: [Op; 2] = [
         (BlocksOp::Read.operation(), [300, 350], [300 * 4096, 350 * 4096]),
@@ -243,7 +243,7 @@ fn blocks_are_counted_where_more_is_requested() {
     assert_eq!(total("WRITE", &small_files(), "IOs total"), ["38", "48"]);
 }
 
-/// Writers, and workers that read meanwhile.
+/// Writers and readers of the same phase.
 fn readers(operations: [&[Op]; 2]) -> PhaseRecord {
     let [writers, readers] = operations;
     let named = Measurement { job: READERS.into(), ..job([500, 1500], readers) };
@@ -300,7 +300,7 @@ fn files_of_a_mix_by_threads_have_rows_for_both_sides() {
                 IO rd latency    : [ min=61us avg=61us max=61us ]
     ---
     ");
-    // Of empty files, readers have nothing but files.
+    // Readers of empty files have file counts only.
     let files: [Op; 1] = [(item, [1, 2], [0, 0])];
     let empty = PhaseResult::of(&setup, &write, &readers([&files, &files]));
     assert!(empty.table().contains("Files read"), "{}", empty.table());
@@ -330,7 +330,7 @@ fn a_phase_without_a_count_has_no_row_and_no_value_of_it() {
     }
 }
 
-/// Fields of a line by the names of the columns.
+/// Fields of a line by column name.
 fn by_name<'a>(header: &'a str, line: &'a str, name: &str) -> &'a str {
     let at = header.trim_end().split(',').position(|column| column == name).expect(name);
     line.trim_end_matches('\n').split(',').nth(at).expect("a field")
@@ -424,7 +424,7 @@ fn every_value_of_json_is_a_text() {
     let buckets = document.pointer("/last_done/latency/IO/histogram/buckets").expect("buckets");
     let count = |bucket: &serde_json::Value| bucket["count"].as_str()?.parse::<u64>().ok();
     assert_eq!(buckets.as_array().expect("a list").iter().filter_map(count).sum::<u64>(), 150);
-    // Without a request for latencies, and without a label, there are none.
+    // Latencies and labels are absent unless requested.
     setup.asked.output = Default::default();
     setup.asked.run.label = String::new();
     let line = PhaseResult::of(&setup, &write, &mix()).json(&moment());

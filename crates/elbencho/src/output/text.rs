@@ -13,12 +13,12 @@ OPERATION   RESULT TYPE         FIRST DONE   LAST DONE
 =========== ================    ==========   =========
 ";
 
-/// The line below each phase.
+/// The separator after each phase.
 const END: &str = "---\n";
 
 /// Rows of one phase, as they are added.
 struct Rows<'a> {
-    /// Name of the phase until its first row is written.
+    /// Name of the phase, until its first row is written.
     name: &'a str,
     text: String,
 }
@@ -35,19 +35,19 @@ impl Rows<'_> {
         self.text += &format!("{first:>12}{last:>12}\n");
     }
 
-    /// A row of whole numbers; fractions are left out.
+    /// A row of integers, rounded down.
     fn numbers(&mut self, label: &str, values: [f64; 2]) {
         self.pair(label, values.map(|value| format!("{}", value as u64)));
     }
 
-    /// The same, unless nothing was done.
+    /// A row of integers, unless both are 0.
     fn counted(&mut self, count: u64, label: &str, values: [f64; 2]) {
         if count > 0 {
             self.numbers(label, values);
         }
     }
 
-    /// Completed directories by the files that are done in them, where these are asked for.
+    /// Completed directories, counted by their files, if requested.
     fn dirs(&mut self, figures: &Figures, count: u64, label: &str, files: [f64; 2]) {
         if let Some(each) = figures.files_per_dir {
             self.counted(count, label, files.map(|files| files / each as f64));
@@ -61,7 +61,7 @@ impl Rows<'_> {
     }
 }
 
-/// The rows of a phase, and the line below them.
+/// The rows of a phase, and the separator.
 pub fn phase(setup: &Setup, name: &str, figures: &Figures) -> String {
     let mut rows = Rows { name, text: String::new() };
     let columns = [&figures.first, &figures.last];
@@ -91,8 +91,7 @@ pub fn phase(setup: &Setup, name: &str, figures: &Figures) -> String {
     rows.text + END
 }
 
-/// Rates: entries, completed directories, blocks and bytes. A phase that did nothing of a kind has
-/// no row of it.
+/// Rates: entries, completed directories, blocks and bytes. Rows without operations are omitted.
 fn rates(rows: &mut Rows, setup: &Setup, figures: &Figures) {
     let unit = Unit::of(setup);
     let by_workers = figures.mix == MixKind::Workers;
@@ -133,7 +132,7 @@ fn rates(rows: &mut Rows, setup: &Setup, figures: &Figures) {
     }
 }
 
-/// Totals: MiB, whatever the unit of the rates, entries, completed directories and blocks.
+/// Totals: MiB (always base 2), entries, completed directories and blocks.
 fn totals(rows: &mut Rows, setup: &Setup, figures: &Figures) {
     let is_mix = figures.mix != MixKind::None;
     let [main, read] = [figures.main(), figures.read()];
@@ -163,7 +162,7 @@ fn sum([write, read]: [[f64; 2]; 2]) -> [f64; 2] {
     [write[0] + read[0], write[1] + read[1]]
 }
 
-/// Latencies of entries, then of blocks; of each the writes of a mix come first.
+/// Latencies of entries, then of blocks; the writes of a mix come before its reads.
 fn latencies(rows: &mut Rows, setup: &Setup, figures: &Figures) {
     let noun = figures.noun.map_or("Files", EntryNoun::word);
     let of_entries = if figures.mix == MixKind::Workers { " wr" } else { "" };
@@ -198,7 +197,7 @@ fn one_latency(rows: &mut Rows, setup: &Setup, head: &str, of: &Latency) {
     }
 }
 
-/// True for small files of one block each, whose blocks are no second figure.
+/// True for small files of one block each, whose block metrics equal the file metrics.
 fn one_block_per_file(setup: &Setup) -> bool {
     setup.path_kind == PathKind::Directory && setup.file_bytes == setup.block_bytes
 }

@@ -1,4 +1,4 @@
-//! Files and block devices as blocks: all are one long range, cut into a slice for each worker.
+//! Files and block devices as blocks: one long range with a slice for each worker.
 
 use candor_plan::blocks::{self, Access, Engine, FileOrder, Hints, Lock, Pieces, Rotation, Share};
 use candor_plan::entries::{Division, Entries, Over, Step};
@@ -9,10 +9,10 @@ use super::{Context, content, phases};
 use crate::options::{AccessOptions, FileAdvice, FileLock, IoOptions, MapAdvice, RandomSource};
 use crate::setup::{PathKind, PhaseKind, SECTOR, Setup};
 
-/// End of the name of a path that is used as it is found.
+/// Suffix of the target name of an existing path.
 const FOUND: &str = ", as found";
 
-/// Each path twice: to be written, and as it is found, of which nothing is made.
+/// Each path as two targets: to be written, and as found, which creates nothing.
 pub(super) fn targets(setup: &Setup) -> Vec<Target> {
     let mut all = Vec::new();
     let io = &setup.asked.io;
@@ -20,7 +20,7 @@ pub(super) fn targets(setup: &Setup) -> Vec<Target> {
     let layout = match setup.path_kind {
         PathKind::BlockDevice => Layout::Never,
         _ if io.preallocate => Layout::Allocate,
-        // Reads of a mix fall on places that are not written yet.
+        // Reads of a mix may hit unwritten blocks.
         _ if io.truncate_to_size || writes_by_mapping || setup.asked.access.random => {
             Layout::Sparse
         }
@@ -74,7 +74,7 @@ pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
     };
     let threads = asked.run.threads;
     if kind == PhaseKind::RemoveFiles {
-        // Every worker removes every file, or finds that another one has done so.
+        // Every worker removes every file; a missing file is no error.
         let entries = Entries {
             over: Over::TargetFiles,
             steps: vec![Step::Unlink],
@@ -103,7 +103,7 @@ pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
     }
 }
 
-/// The end of a job of blocks: at random places, once so many bytes were moved.
+/// End of a block job: with random access, after a number of bytes.
 fn stop(context: &Context<'_>) -> Stop {
     let stop = context.stop();
     let each = context.setup.random_bytes / context.setup.asked.threads_of_data_set().max(1);
@@ -118,7 +118,7 @@ fn stop(context: &Context<'_>) -> Stop {
 fn blocks(context: &Context<'_>, mix: Mix, workers: u32) -> Blocks {
     let Setup { asked, block_bytes, .. } = context.setup;
     let (access, io) = (&asked.access, &asked.io);
-    // Mappings are of the page cache.
+    // Mappings use the page cache.
     let direct = io.direct && !io.mmap;
     let in_order = !access.random;
     Blocks {
@@ -131,7 +131,7 @@ fn blocks(context: &Context<'_>, mix: Mix, workers: u32) -> Blocks {
             ..Rotation::default()
         },
         size: PerDirection::all(SizeSpec::Fixed(Bytes(*block_bytes))),
-        // Random access without an alignment cuts the amount of each worker.
+        // Random access without alignment cuts the amount of each worker.
         short_last: (in_order && !access.strided) || access.random_unaligned,
         share: if access.strided { Share::Interleave } else { Share::Span },
         depth: io.in_flight(),
@@ -153,7 +153,7 @@ fn blocks(context: &Context<'_>, mix: Mix, workers: u32) -> Blocks {
     }
 }
 
-/// Distance of random offsets that are no multiples of the block.
+/// Step of unaligned random offsets.
 pub(super) fn align(setup: &Setup) -> Option<Bytes> {
     let (access, io) = (&setup.asked.access, &setup.asked.io);
     let unaligned = access.random && access.random_unaligned;
@@ -184,7 +184,7 @@ pub(super) fn advice(io: &IoOptions) -> Pieces<blocks::Advice> {
     Pieces(io.file_advice.iter().map(piece).collect())
 }
 
-/// Advice about mappings, where there are any: that about files is not about them.
+/// Advice about mappings, if any; file advice does not apply to mappings.
 pub(super) fn map_advice(io: &IoOptions) -> Option<Pieces<blocks::MapAdvice>> {
     let piece = |piece: &MapAdvice| match piece {
         MapAdvice::Sequential => blocks::MapAdvice::Sequential,

@@ -1,4 +1,4 @@
-//! Bytes that are written and compared, and how fast.
+//! Content of writes, verification, and rate limits.
 
 use candor_plan::blocks::{Content, Fill, Format, Pace, Pattern, ReadBack, UnknownBlocks, Verify};
 use candor_plan::entries::VerifyItems;
@@ -7,10 +7,10 @@ use candor_plan::{Bytes, BytesPerSec};
 
 use crate::setup::Setup;
 
-/// Limits of each worker, as one of the whole job.
+/// Rate limits of each worker as the limit of the whole job.
 pub(super) fn pace(setup: &Setup, mix: Mix, workers: u32) -> Pace {
     let io = &setup.asked.io;
-    // The limit of writes holds back the reads of their phase, too.
+    // The write limit also slows the reads of its phase.
     let limit = match mix.write {
         0 => io.read_limit_bytes_per_s,
         _ => io.write_limit_bytes_per_s,
@@ -19,7 +19,7 @@ pub(super) fn pace(setup: &Setup, mix: Mix, workers: u32) -> Pace {
     Pace { bytes: (limit > 0).then_some(all), ..Pace::default() }
 }
 
-/// Words of 8 bytes with their offset and the salt; else random bytes, new for each write or not.
+/// Words of 8 bytes with offset and salt, or random bytes.
 pub(super) fn content(setup: &Setup) -> Content {
     let data = &setup.asked.data;
     if data.verify_salt > 0 {
@@ -42,8 +42,7 @@ fn words(salt: u64) -> Option<Pattern> {
     Pattern::empty().then_offset().salted(salt).at_each(word).finish()
 }
 
-/// Words that are compared when blocks are read, or read back; blocks without words are only read
-/// back.
+/// Verification of blocks on reads or after writes; blocks without words are only read back.
 pub(super) fn verify(setup: &Setup, mix: Mix) -> Option<Verify> {
     let (format, reads_back) = checks(setup, mix.write > 0);
     let compares = format == Format::Pattern && mix.read > 0;
@@ -58,7 +57,7 @@ pub(super) fn verify(setup: &Setup, mix: Mix) -> Option<Verify> {
     })
 }
 
-/// The same in small files, of a phase that writes or reads them.
+/// Verification of small files in a phase that writes or reads them.
 pub(super) fn verify_items(setup: &Setup, writes: bool) -> Option<VerifyItems> {
     let (format, read_back) = checks(setup, writes);
     let is_wanted = format == Format::Pattern || read_back;
@@ -70,14 +69,14 @@ pub(super) fn verify_items(setup: &Setup, writes: bool) -> Option<VerifyItems> {
     })
 }
 
-/// Form of what is checked, and whether each block is read back when it has been written.
+/// Format of the verification, and whether each block is read back after its write.
 fn checks(setup: &Setup, writes: bool) -> (Format, bool) {
     let asked = &setup.asked;
     let format = if asked.data.verify_salt > 0 { Format::Pattern } else { Format::Nothing };
     (format, writes && (asked.data.verify_direct || asked.tree.read_inline))
 }
 
-/// Longest piece of which blocks and files are multiples.
+/// Largest common divisor of block and file sizes.
 fn interval(setup: &Setup) -> Bytes {
     let sizes = setup.bytes_of_paths.iter().chain([&setup.file_bytes]).copied();
     Bytes(sizes.fold(setup.block_bytes, gcd))

@@ -1,4 +1,4 @@
-//! The order of phases, and those that keep house between them.
+//! Order of the phases, and the syncs and cache drops between them.
 
 use candor_plan::blocks::Flow;
 use candor_plan::entries::{Entries, Over, Step};
@@ -10,7 +10,7 @@ use crate::setup::{BenchPhase, PathKind, PhaseKind, READERS, Setup};
 /// Name of the target that is synced.
 const SYNCED: &str = "filesystem of ";
 
-/// The phases in their order: house-keeping comes before the first and after each.
+/// The phases in order: syncs and cache drops come before the first phase and after each phase.
 pub(super) fn order(setup: &Setup) -> Vec<BenchPhase> {
     let asked = setup.asked.phases;
     let all = [
@@ -57,7 +57,7 @@ fn name(setup: &Setup, kind: PhaseKind) -> String {
     }
 }
 
-/// The directories that are synced, each once; devices are flushed themselves.
+/// Directories to sync, each once; devices are flushed directly.
 fn synced(setup: &Setup) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for path in &setup.asked.paths {
@@ -90,7 +90,7 @@ pub(super) fn targets(setup: &Setup) -> Vec<Target> {
     wanted.into_iter().flatten().map(target).collect()
 }
 
-/// The job of a phase that keeps house: the first worker alone does it.
+/// Job of a sync or cache drop: the first worker alone runs it.
 pub(super) fn chore(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
     let setup = context.setup;
     if kind == PhaseKind::DropCaches {
@@ -98,7 +98,7 @@ pub(super) fn chore(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
         return vec![program("drop caches", drops.into())];
     }
     if setup.path_kind == PathKind::BlockDevice {
-        // The filesystem of a device's node is not what is on the device.
+        // A device node's filesystem does not contain the device's data.
         let command = std::iter::once("sync".to_owned()).chain(synced(setup)).collect();
         return vec![program("sync", command)];
     }
@@ -114,8 +114,8 @@ fn program(name: &str, command: Vec<String>) -> Job {
     Job { name: name.into(), work, ..Job::default() }
 }
 
-/// Readers, which have the first ranks, and writers; both keep their shares of bytes where shares
-/// are asked for.
+/// Readers, which have the first ranks, and writers; both keep their share of bytes if shares are
+/// requested.
 pub(super) fn readers_and_writers(
     setup: &Setup,
     job: impl Fn(&str, u32, PhaseKind) -> Job,

@@ -1,4 +1,4 @@
-//! Where workers run, and when the first phase begins.
+//! Placement of workers, and start of the first phase.
 
 use candor_plan::{MemoryPolicy, Nanos, Placement, Threads};
 
@@ -6,7 +6,7 @@ use crate::options::{Bind, Reading};
 use crate::setup::Setup;
 use candor_front::{Diagnostics, Host};
 
-/// CPUs and nodes of the workers, and the memory that they prefer.
+/// CPUs and nodes of the workers, and their preferred memory.
 pub(super) fn placement(
     reading: &Reading,
     setup: &Setup,
@@ -31,7 +31,7 @@ pub(super) fn placement(
         [node] if cpus.is_empty() => {
             (Placement { numa_node: Some(node), ..Placement::default() }, anywhere)
         }
-        // A worker runs on its CPU, with memory of the node.
+        // Each worker has a CPU, and memory of its node.
         [node] => (on_cpus(cpus), Threads { memory: Some(MemoryPolicy::Prefer(node)), ..anywhere }),
         _ if !cpus.is_empty() => {
             let message = "with --cores, all workers use the memory of one NUMA node".to_owned();
@@ -54,14 +54,14 @@ pub(super) fn placement(
     }
 }
 
-/// One of each list in turn, until all are used up.
+/// Takes one element of each list in turn until all lists are empty.
 fn in_turn(lists: &[Vec<u32>]) -> Vec<u32> {
     let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
     let turn = |nth: usize| lists.iter().filter_map(move |list| list.get(nth).copied());
     (0..longest).flat_map(turn).collect()
 }
 
-/// The wait until the second at which the first phase begins.
+/// Delay until the start time of the first phase.
 pub(super) fn start_delay(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) -> Nanos {
     let start = reading.options.run.start_at_s;
     if start == 0 || reading.options.run.dry_run {

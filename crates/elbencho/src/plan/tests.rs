@@ -1,4 +1,4 @@
-//! Command lines and the plans that they become.
+//! Tests from command lines to plans.
 
 mod rows;
 
@@ -16,8 +16,9 @@ use candor_plan::{Bytes, Create, Job, Layout, MemoryPolicy, OnDone, Plan, RankPa
 use super::*;
 use crate::options::read;
 use candor_front::Found;
+use candor_front::evidence::{Surroundings, sentences};
 
-/// A host with these things.
+/// A host with these files and devices.
 #[derive(Default)]
 struct Things(HashMap<&'static str, Found>);
 
@@ -70,29 +71,14 @@ fn host() -> Things {
     ]))
 }
 
-struct NoFiles;
-
-impl candor_front::Environment for NoFiles {
-    fn file(&mut self, _: &str) -> std::io::Result<Vec<u8>> {
-        Err(std::io::ErrorKind::NotFound.into())
-    }
-
-    fn variable(&self, _: &str) -> Option<String> {
-        None
-    }
-}
-
 fn lowered(line: &str) -> Result<Lowered, Vec<String>> {
     let argv: Vec<_> = std::iter::once("elbencho").chain(line.split(' ')).map(Into::into).collect();
-    let reading = read(&argv, &mut NoFiles);
+    let reading = read(&argv, &mut Surroundings::default());
     assert_eq!(reading.errors, [], "{line}");
-    let told = |errors: Vec<Diagnostic>| {
-        errors.iter().map(|error| error.describe(&reading.texts)).collect::<Vec<_>>()
-    };
-    lower(&reading, &host()).map_err(told)
+    lower(&reading, &host()).map_err(|errors| sentences(&errors, &reading.texts))
 }
 
-/// The plan of a line, which makes sense.
+/// The plan of a valid line.
 fn plan(line: &str) -> Plan {
     let lowered = lowered(line).unwrap_or_else(|errors| panic!("{line}: {errors:?}"));
     let problems = check::check(&lowered.plan);
@@ -345,7 +331,7 @@ fn a_part_of_each_block_is_new() {
     assert_eq!(content.compressible_piece, Some(Bytes(0)), "the part is one piece of the block");
 }
 
-/// Options that elbencho takes where they have no effect.
+/// Options that elbencho accepts without effect.
 #[test]
 fn options_without_their_partner_are_noted() {
     for (line, option) in [
@@ -391,7 +377,7 @@ fn options_without_their_partner_are_noted() {
     assert_eq!(job(&locked, "WRITE").blocks().expect("blocks").depth, 1, "each waits for its lock");
 }
 
-/// All files have the size of the first, as in elbencho.
+/// All files have the size of the first file, like in elbencho.
 #[test]
 fn sizes_are_those_of_the_first_file() {
     let of = |line: &str| lowered(line).expect("good").setup;

@@ -7,12 +7,12 @@ use candor_plan::{Bytes, Create, Job, Target, TargetKind, Tree, path_of};
 use super::{Context, blocks, content, phases};
 use crate::setup::{Listed, PhaseKind, Setup};
 
-/// Begin of the name of a tree whose directories are made.
+/// Prefix of the names of trees whose directories are created.
 const MADE: &str = "directories";
-/// Begin of the name of a tree that is there.
+/// Prefix of the names of existing trees.
 const THERE: &str = "files";
 
-/// Names of the trees of all paths, among which directories are dealt.
+/// Names of the trees of all paths, which share the directories.
 fn named(setup: &Setup, begin: &str) -> Vec<String> {
     match &setup.asked.paths[..] {
         [_] => vec![begin.into()],
@@ -20,8 +20,8 @@ fn named(setup: &Setup, begin: &str) -> Vec<String> {
     }
 }
 
-/// The tree of each path, once to be made and once as it is: of what is missing, nothing is made
-/// but by the phase that is asked to.
+/// Each path as two trees: to be created, and as found; only the phases that create files create
+/// anything in the latter.
 pub(super) fn targets(setup: &Setup) -> Vec<Target> {
     let target = |(name, path): (String, &String), create| Target {
         name,
@@ -41,7 +41,7 @@ pub(super) fn targets(setup: &Setup) -> Vec<Target> {
     all
 }
 
-/// `r<rank>/d<dir>/r<rank>-f<file>`; without directories the files stand in the path.
+/// `r<rank>/d<dir>/r<rank>-f<file>`; without directories, files are in the path itself.
 fn shape(setup: &Setup) -> Tree {
     let asked = &setup.asked.tree;
     let name = |text: &str| text.parse().ok();
@@ -67,7 +67,7 @@ fn shape(setup: &Setup) -> Tree {
     }
 }
 
-/// The jobs of a phase: one, or those of readers and writers.
+/// The jobs of a phase: one job, or readers and writers.
 pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
     let asked = &context.setup.asked;
     if kind == PhaseKind::Write && asked.mix.read_threads.is_some() {
@@ -79,7 +79,7 @@ pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
     vec![job(context, kind, "workers", (asked.run.threads, target))]
 }
 
-/// A job of so many workers on the trees whose names begin so.
+/// A job of `workers` workers on the trees with this name prefix.
 fn job(context: &Context<'_>, kind: PhaseKind, name: &str, (workers, target): (u32, &str)) -> Job {
     Job {
         name: name.into(),
@@ -93,7 +93,7 @@ fn job(context: &Context<'_>, kind: PhaseKind, name: &str, (workers, target): (u
     }
 }
 
-/// Operations of so many workers in a phase.
+/// Operations of `workers` workers in a phase.
 fn entries(setup: &Setup, kind: PhaseKind, workers: u32) -> Entries {
     let Setup { asked, block_bytes, .. } = setup;
     let steps = steps(setup, kind);
@@ -101,7 +101,7 @@ fn entries(setup: &Setup, kind: PhaseKind, workers: u32) -> Entries {
         PhaseKind::MakeDirs | PhaseKind::RemoveDirs => Over::Directories,
         _ => Over::Items,
     };
-    // Every worker makes and removes the directories that all share.
+    // Every worker creates and removes the shared directories.
     let shares = over == Over::Directories && asked.tree.dir_sharing && setup.listed.is_none();
     let division = if shares { Division::Every } else { Division::Own };
     let idempotent = match kind {
@@ -110,7 +110,7 @@ fn entries(setup: &Setup, kind: PhaseKind, workers: u32) -> Entries {
         PhaseKind::RemoveFiles => setup.listed.is_some() || asked.tree.no_delete_errors,
         _ => false,
     };
-    // Each worker makes and removes the directories of ranks, which count in no rate.
+    // Each worker creates and removes the directories of ranks, which no rate includes.
     let roots = over == Over::Directories && setup.dirs_of_ranks() > 0;
     let entries = Entries {
         over,
@@ -144,7 +144,7 @@ fn entries(setup: &Setup, kind: PhaseKind, workers: u32) -> Entries {
         lock: blocks::lock(io),
         map_advice: blocks::map_advice(io),
         depth: io.in_flight(),
-        // The blocks in flight are of one file.
+        // The I/Os in flight belong to one file.
         items_at_once: (io.in_flight() > 1).then_some(1),
         engine: match (io.mmap, io.in_flight()) {
             (true, _) => Some(EntriesEngine::Mmap),
@@ -158,7 +158,7 @@ fn entries(setup: &Setup, kind: PhaseKind, workers: u32) -> Entries {
     }
 }
 
-/// Steps done to each name in a phase.
+/// Steps of each entry in a phase.
 fn steps(setup: &Setup, kind: PhaseKind) -> Vec<Step> {
     let (tree, has_bytes) = (&setup.asked.tree, setup.has_bytes());
     let of_file = |open: Step, moves: &[(bool, Step)]| {

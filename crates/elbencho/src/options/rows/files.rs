@@ -1,144 +1,134 @@
 //! Directories, files and devices: sizes, offsets, engine, content.
 
-use super::{
-    Draft, Value, put, put_number, put_size, put_some_number, put_some_size, switch, value,
-};
+use super::{Options, Row, put, put_number, put_size, put_some_number, put_some_size, switch};
 use crate::grammar::split;
 use crate::options::{FileAdvice, FileLock, MapAdvice, RandomSource};
-use candor_front::{Choice, Refused, Row, choose, store};
+use candor_front::{Choice, Refused, choose, store, store_text};
 
 #[rustfmt::skip]
-pub(super) const TREE: &[Row<Value>] = &[
-    value("dirs", "N", |d, t| put_size(&mut d.options.tree.dirs, t),
-        "directories of each worker; 0 puts files into the path itself")
-        .letter('n').default("1").exact("target.tree.width", "3"),
-    value("files", "N", |d, t| put_size(&mut d.options.tree.files, t),
-        "files of each worker in each directory")
-        .letter('N').default("1").exact("target.tree.items", "10"),
-    switch("dirsharing", |d, t| put(&mut d.options.tree.dir_sharing, t),
-        "all workers use the directories of worker 0").exact("target.tree.per_rank", "true"),
-    switch("dirstats", |d, t| put(&mut d.options.tree.dir_stats, t),
-        "count completed directories as well").exact("", "true"),
-    switch("statinline", |d, t| put(&mut d.options.tree.stat_inline, t),
-        "look each file up when it has been opened").exact("entries.steps", "true"),
-    switch("readinline", |d, t| put(&mut d.options.tree.read_inline, t),
-        "read each file back when it has been written").exact("entries.steps", "true"),
-    switch("nodelerr", |d, t| put(&mut d.options.tree.no_delete_errors, t),
-        "names that are gone are no error of a removal")
-        .exact("stop.tolerate", "true"),
+pub(super) const TREE: &[Row] = &[
+    Row::value("dirs", "N", |o, t| put_size(&mut o.tree.dirs, t),
+        "Use N directories per worker; 0 puts files into the path").letter('n').default("1")
+        .exact("target.tree.width", "3"),
+    Row::value("files", "N", |o, t| put_size(&mut o.tree.files, t),
+        "Use N files per worker in each directory").letter('N').default("1")
+        .exact("target.tree.items", "10"),
+    switch("dirsharing", |o, t| put(&mut o.tree.dir_sharing, t),
+        "Let all workers use the directories of worker 0").exact("target.tree.per_rank", "true"),
+    switch("dirstats", |o, t| put(&mut o.tree.dir_stats, t),
+        "Count completed directories in addition").exact("", "true"),
+    switch("statinline", |o, t| put(&mut o.tree.stat_inline, t), "Stat each file after its open")
+        .exact("entries.steps", "true"),
+    switch("readinline", |o, t| put(&mut o.tree.read_inline, t),
+        "Read each file back after its write").exact("entries.steps", "true"),
+    switch("nodelerr", |o, t| put(&mut o.tree.no_delete_errors, t),
+        "Ignore missing names in removals").exact("stop.tolerate", "true"),
 ];
 
 #[rustfmt::skip]
-pub(super) const ACCESS: &[Row<Value>] = &[
-    value("size", "SIZE", |d, t| put_some_size(&mut d.options.access.file_bytes, t),
-        "bytes of each file; those that it has without this").letter('s')
+pub(super) const ACCESS: &[Row] = &[
+    Row::value("size", "SIZE", |o, t| put_some_size(&mut o.access.file_bytes, t),
+        "Use files of SIZE bytes [default: their current size]").letter('s')
         .exact("target.size", "1m"),
-    value("block", "SIZE", |d, t| put_size(&mut d.options.access.block_bytes, t),
-        "bytes per I/O").letter('b').default("1M").exact("blocks.size", "4k"),
-    switch("rand", |d, t| put(&mut d.options.access.random, t), "random offsets")
+    Row::value("block", "SIZE", |o, t| put_size(&mut o.access.block_bytes, t),
+        "Transfer SIZE bytes per I/O").letter('b').default("1M").exact("blocks.size", "4k"),
+    switch("rand", |o, t| put(&mut o.access.random, t), "Use random offsets")
         .exact("blocks.access", "true"),
-    switch("norandalign", |d, t| put(&mut d.options.access.random_unaligned, t),
-        "random offsets are no multiples of the block").exact("blocks.align", "true"),
-    value("randamount", "SIZE", |d, t| put_some_size(&mut d.options.access.random_bytes, t),
-        "bytes at random offsets, of all workers together").exact("stop.bytes", "64m"),
-    value("randalgo", "WORD", random_source, "source of random offsets")
-        .near("blocks.access", "fast", "offsets are drawn by candor's own generator"),
-    switch("backward", |d, t| put(&mut d.options.access.backward, t),
-        "from the end to the start").exact("blocks.access", "true"),
-    switch("strided", |d, t| put(&mut d.options.access.strided, t),
-        "workers take blocks in turn")
-        .near("blocks.share", "true", "workers take turns in each file, not over all of them"),
-    switch("nofdsharing", |d, t| put(&mut d.options.io.no_fd_sharing, t),
-        "each worker opens the files for itself")
+    switch("norandalign", |o, t| put(&mut o.access.random_unaligned, t),
+        "Do not align random offsets to the block size").exact("blocks.align", "true"),
+    Row::value("randamount", "SIZE", |o, t| put_some_size(&mut o.access.random_bytes, t),
+        "Transfer SIZE bytes at random offsets, over all workers").exact("stop.bytes", "64m"),
+    Row::value("randalgo", "WORD", random_source, "Select the source of random offsets")
+        .near("blocks.access", "fast", "candor's own generator draws the offsets"),
+    switch("backward", |o, t| put(&mut o.access.backward, t), "Access files from end to start")
+        .exact("blocks.access", "true"),
+    switch("strided", |o, t| put(&mut o.access.strided, t), "Let workers take blocks in turn")
+        .near("blocks.share", "true", "workers take turns in each file, not over all files"),
+    switch("nofdsharing", |o, t| put(&mut o.io.no_fd_sharing, t),
+        "Let each worker open the files itself")
         .near("", "true", "workers have their own descriptors of one open file"),
-    switch("trunc", |d, t| put(&mut d.options.io.truncate, t),
-        "empty files when they are opened to be written")
+    switch("trunc", |o, t| put(&mut o.io.truncate, t), "Truncate files at open for writes")
         .exact("blocks.truncate_at_open", "true"),
-    switch("trunctosize", |d, t| put(&mut d.options.io.truncate_to_size, t),
-        "extend files to their size before").exact("target.layout", "true"),
-    switch("preallocfile", |d, t| put(&mut d.options.io.preallocate, t),
-        "allocate blocks of files before").exact("target.layout", "true"),
+    switch("trunctosize", |o, t| put(&mut o.io.truncate_to_size, t),
+        "Extend files to their size at open").exact("target.layout", "true"),
+    switch("preallocfile", |o, t| put(&mut o.io.preallocate, t), "Allocate blocks of files at open")
+        .exact("target.layout", "true"),
 ];
 
 #[rustfmt::skip]
-pub(super) const ENGINE: &[Row<Value>] = &[
-    value("iodepth", "N", |d, t| put_number(&mut d.options.io.depth, t, [1, 1 << 15]),
-        "I/Os in flight of each worker").default("1").exact("blocks.depth", "4"),
-    switch("direct", |d, t| put(&mut d.options.io.direct, t), "bypass the page cache")
+pub(super) const ENGINE: &[Row] = &[
+    Row::value("iodepth", "N", |o, t| put_number(&mut o.io.depth, t, [1, 1 << 15]),
+        "Keep N I/Os of each worker in flight").default("1").exact("blocks.depth", "4"),
+    switch("direct", |o, t| put(&mut o.io.direct, t), "Bypass the page cache")
         .exact("blocks.direct", "true"),
-    switch("nodiocheck", |d, t| put(&mut d.options.io.no_alignment_check, t),
-        "do not look whether direct I/O is aligned")
+    switch("nodiocheck", |o, t| put(&mut o.io.no_alignment_check, t),
+        "Skip the alignment check of direct I/O")
         .near("", "true", "the kernel's refusal is reported instead"),
-    switch("mmap", |d, t| put(&mut d.options.io.mmap, t), "map files instead of reading them")
+    switch("mmap", |o, t| put(&mut o.io.mmap, t), "Map files instead of reading them")
         .exact("blocks.engine", "true"),
-    value("madv", "LIST", |d, t| advice(t, MAP_ADVICE).map(|all| d.options.io.map_advice = all),
-        "advice about mappings, in turn: seq, rand, willneed, dontneed, hugepage, nohugepage")
+    Row::value("madv", "LIST", |o, t| advice(t, MAP_ADVICE).map(|all| o.io.map_advice = all),
+        "Advise on mappings: seq, rand, willneed, dontneed, hugepage, nohugepage")
         .exact("blocks.hints.map_advice", "seq,hugepage"),
-    value("fadv", "LIST", |d, t| advice(t, FILE_ADVICE).map(|all| d.options.io.file_advice = all),
-        "advice about files, given in turn: seq, rand, willneed, dontneed, noreuse")
+    Row::value("fadv", "LIST", |o, t| advice(t, FILE_ADVICE).map(|all| o.io.file_advice = all),
+        "Advise on files: seq, rand, willneed, dontneed, noreuse")
         .exact("blocks.hints.advice", "seq,willneed"),
-    value("flock", "WORD", file_lock, "lock around each I/O: range or full")
-        .near("blocks.lock", "range", "workers exclude each other, as processes do; each has one \
-              I/O in flight"),
-    value("limitread", "SIZE", |d, t| put_size(&mut d.options.io.read_limit_bytes_per_s, t),
-        "bytes per second that each worker reads at most").default("0")
-        .near("blocks.pace", "8m", "the rate is held smoothly, not by bursts of a second"),
-    value("limitwrite", "SIZE", |d, t| put_size(&mut d.options.io.write_limit_bytes_per_s, t),
-        "bytes per second that each worker writes at most").default("0")
-        .near("blocks.pace", "8m", "the rate is held smoothly, not by bursts of a second"),
+    Row::value("flock", "WORD", file_lock, "Lock each I/O: range or full")
+        .near("blocks.lock", "range", "workers exclude each other like processes; each has one I/O \
+              in flight"),
+    Row::value("limitread", "SIZE", |o, t| put_size(&mut o.io.read_limit_bytes_per_s, t),
+        "Limit each worker's reads to SIZE bytes per second").default("0")
+        .near("blocks.pace", "8m", "the rate is smooth, not in bursts of one second"),
+    Row::value("limitwrite", "SIZE", |o, t| put_size(&mut o.io.write_limit_bytes_per_s, t),
+        "Limit each worker's writes to SIZE bytes per second").default("0")
+        .near("blocks.pace", "8m", "the rate is smooth, not in bursts of one second"),
 ];
 
 #[rustfmt::skip]
-pub(super) const DATA: &[Row<Value>] = &[
-    value("blockvarpct", "PERCENT",
-        |d, t| put_number(&mut d.options.data.variance_percent, t, [0, 100]),
-        "share of each block with new random bytes").default("100")
-        .near("blocks.content", "0", "random bytes are made outside of the measured time; the \
+pub(super) const DATA: &[Row] = &[
+    Row::value("blockvarpct", "PERCENT",
+        |o, t| put_number(&mut o.data.variance_percent, t, [0, 100]),
+        "Fill PERCENT of each block with new random bytes").default("100")
+        .near("blocks.content", "0", "random bytes are generated outside the measured time; the \
               rest of a block is zero"),
-    value("blockvaralgo", "WORD", |_, t| choose(t, ALGORITHMS).map(|_| ()),
-        "source of random bytes")
-        .idle("fast", "random bytes are made outside of the measured time, by one generator"),
-    value("verify", "SALT", |d, t| put_number(&mut d.options.data.verify_salt, t, [0, u64::MAX]),
-        "write words of offset and salt, and compare them on reads").default("0")
+    Row::value("blockvaralgo", "WORD", |_, t| choose(t, ALGORITHMS).map(|_| ()),
+        "Select the source of random bytes")
+        .idle("fast", "one generator makes random bytes outside the measured time"),
+    Row::value("verify", "SALT", |o, t| put_number(&mut o.data.verify_salt, t, [0, u64::MAX]),
+        "Write words of offset and SALT, and verify them on reads").default("0")
         .exact("blocks.verify", "1"),
-    switch("verifydirect", |d, t| put(&mut d.options.data.verify_direct, t),
-        "read each block back when it has been written").exact("blocks.verify.read_back", "true"),
+    switch("verifydirect", |o, t| put(&mut o.data.verify_direct, t),
+        "Read each block back after its write").exact("blocks.verify.read_back", "true"),
 ];
 
 #[rustfmt::skip]
-pub(super) const MIX: &[Row<Value>] = &[
-    value("rwmixpct", "PERCENT",
-        |d, t| put_some_number(&mut d.options.mix.read_percent, t, [0, 100]),
-        "share of blocks of the write phase that are read").exact("blocks.mix", "70"),
-    value("rwmixthr", "N",
-        |d, t| put_some_number(&mut d.options.mix.read_threads, t, [0, 1 << 16]),
-        "workers that read in the write phase").exact("job.part", "1"),
-    value("rwmixthrpct", "PERCENT",
-        |d, t| put_number(&mut d.options.mix.read_threads_percent, t, [0, 99]),
-        "share of bytes that those workers read, with --infloop").default("0")
+pub(super) const MIX: &[Row] = &[
+    Row::value("rwmixpct", "PERCENT", |o, t| put_some_number(&mut o.mix.read_percent, t, [0, 100]),
+        "Read PERCENT of the blocks in the write phase").exact("blocks.mix", "70"),
+    Row::value("rwmixthr", "N", |o, t| put_some_number(&mut o.mix.read_threads, t, [0, 1 << 16]),
+        "Let N workers read in the write phase").exact("job.part", "1"),
+    Row::value("rwmixthrpct", "PERCENT",
+        |o, t| put_number(&mut o.mix.read_threads_percent, t, [0, 99]),
+        "Limit these workers to PERCENT of the bytes, with --infloop").default("0")
         .exact("pace.flow", "70"),
 ];
 
 #[rustfmt::skip]
-pub(super) const LISTS: &[Row<Value>] = &[
-    value("treefile", "FILE", |d, t| store(&mut d.options.list.tree_file, Some(t.to_owned())),
-        "list of directories and files, which takes the place of -n, -N and -s")
-        .exact("target.listing.file", "f"),
-    value("treescan", "DIR", |d, t| store(&mut d.options.list.tree_scan, Some(t.to_owned())),
-        "write such a list of a directory into the file of --treefile, before any phase")
-        .exact("", "d"),
-    value("sharesize", "SIZE", |d, t| put_some_size(&mut d.options.list.share_bytes, t),
-        "files above it are cut among all workers; 32 blocks, also for 0")
-        .near("target.listing.share_above", "8m",
-            "such files form one range, of which each worker has a slice"),
-    value("treeroundup", "SIZE", |d, t| put_size(&mut d.options.list.round_up_bytes, t),
-        "sizes of files are rounded up to a multiple of it").default("0")
+pub(super) const LISTS: &[Row] = &[
+    Row::value("treefile", "FILE", |o, t| store_text(&mut o.list.tree_file, t),
+        "Use the list of directories and files in FILE").exact("target.listing.file", "f"),
+    Row::value("treescan", "DIR", |o, t| store_text(&mut o.list.tree_scan, t),
+        "Scan DIR, and write its list to the file of --treefile").exact("", "d"),
+    Row::value("sharesize", "SIZE", |o, t| put_some_size(&mut o.list.share_bytes, t),
+        "Share files above SIZE among all workers [default: 32 blocks]")
+        .near("target.listing.share_above", "8m", "such files form one range with a slice for each \
+              worker"),
+    Row::value("treeroundup", "SIZE", |o, t| put_size(&mut o.list.round_up_bytes, t),
+        "Round file sizes up to a multiple of SIZE").default("0")
         .exact("target.listing.round_up", "4k"),
-    switch("treerand", |d, t| put(&mut d.options.list.shuffled, t), "shuffle the files")
+    switch("treerand", |o, t| put(&mut o.list.shuffled, t), "Shuffle the files")
         .near("target.listing.shuffled", "true", "the order is the same in each run"),
-    switch("treeroundrob", |d, t| put(&mut d.options.list.round_robin, t),
-        "workers take files in turn, instead of balanced by bytes")
-        .exact("target.listing.deal", "true"),
+    switch("treeroundrob", |o, t| put(&mut o.list.round_robin, t),
+        "Deal files to workers in turn, regardless of size").exact("target.listing.deal", "true"),
 ];
 
 const fn word(word: &'static str, help: &'static str) -> Choice {
@@ -152,15 +142,15 @@ const ALGORITHMS: &[Choice] = &[
     word("strong", "best bits"),
 ];
 
-fn random_source(draft: &mut Draft, text: &str) -> Result<(), Refused> {
+fn random_source(options: &mut Options, text: &str) -> Result<(), Refused> {
     choose(text, ALGORITHMS)?;
-    store(&mut draft.options.access.random_source, RandomSource::Drawn)
+    store(&mut options.access.random_source, RandomSource::Drawn)
 }
 
 const LOCKS: &[Choice] = &[word("range", "the bytes of the block"), word("full", "the whole file")];
 
-fn file_lock(draft: &mut Draft, text: &str) -> Result<(), Refused> {
-    draft.options.io.lock = match choose(text, LOCKS)? {
+fn file_lock(options: &mut Options, text: &str) -> Result<(), Refused> {
+    options.io.lock = match choose(text, LOCKS)? {
         0 => FileLock::Range,
         _ => FileLock::Full,
     };

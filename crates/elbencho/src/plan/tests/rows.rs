@@ -1,7 +1,9 @@
-//! Each row of the table does what its support says.
+//! Tests each row of the table against its support.
+
+use std::ffi::OsString;
 
 use super::*;
-use crate::options::{Reading, TABLE};
+use crate::options::TABLE;
 use candor_front::evidence::{self, Examples, Outcome, Partners};
 
 const FOLDER: &str = "--write --read --mkdirs --threads=4 --dirs=3 --size=64k --block=16k /d";
@@ -39,46 +41,21 @@ const PARTNERS: &Partners = &[
     ("--write --opslog=f --size=64k /d", &["opsloglock"]),
 ];
 
-/// A file of options, or of hosts.
-struct OneFile(&'static str);
-
-impl candor_front::Environment for OneFile {
-    fn file(&mut self, _: &str) -> std::io::Result<Vec<u8>> {
-        Ok(self.0.as_bytes().to_vec())
-    }
-
-    fn variable(&self, _: &str) -> Option<String> {
-        None
-    }
-}
-
-fn reading(words: &[String]) -> Reading {
-    let is_of_hosts = words.iter().any(|word| word.starts_with("--hostsfile"));
-    let argv: Vec<_> = std::iter::once("elbencho")
-        .chain(words.iter().map(String::as_str))
-        .map(Into::into)
-        .collect();
-    read(&argv, &mut OneFile(if is_of_hosts { "a b" } else { "iterations=2" }))
-}
-
 fn outcome(words: &[String]) -> Result<Outcome, String> {
     // The host of these tests has one list.
-    let words: Vec<_> =
-        words.iter().map(|word| word.replace("treefile=f", "treefile=/list")).collect();
-    let reading = reading(&words);
-    let told = |errors: &[Diagnostic]| {
-        errors.iter().map(|error| error.describe(&reading.texts)).collect::<Vec<_>>().join("\n")
-    };
-    if !reading.errors.is_empty() {
-        return Err(told(&reading.errors));
-    }
-    if let Some(instead) = reading.instead {
-        return Ok(Outcome::instead(&instead));
-    }
-    let mut lowered = lower(&reading, &host()).map_err(|errors| told(&errors))?;
-    lowered.setup.asked.command.clear();
-    let settings = (lowered.plan, lowered.phases, lowered.setup);
-    Ok(Outcome::planned(lowered.notes, &settings))
+    let words = words.iter().map(|word| word.replace("treefile=f", "treefile=/list"));
+    let argv: Vec<OsString> =
+        ["elbencho".to_owned()].into_iter().chain(words).map(Into::into).collect();
+    // A file of options or of hosts.
+    let is_of_hosts = argv.iter().any(|word| word.to_string_lossy().starts_with("--hostsfile"));
+    let files = [("f", if is_of_hosts { "a b" } else { "iterations=2" })];
+    let reading = read(&argv, &mut Surroundings { files: &files, ..Surroundings::default() });
+    evidence::outcome(&reading.errors, &reading.texts, reading.instead, || {
+        let mut lowered = lower(&reading, &host())?;
+        lowered.setup.asked.command.clear();
+        let settings = (lowered.plan, lowered.phases, lowered.setup);
+        Ok(Outcome::planned(lowered.notes, &settings))
+    })
 }
 
 #[test]
@@ -95,4 +72,5 @@ fn every_row_does_what_its_support_says() {
     };
     let broken = evidence::broken_rows(&TABLE, &examples, outcome);
     assert!(broken.is_empty(), "{broken:#?}");
+    assert_eq!(evidence::wrong_defaults(&TABLE), Vec::<String>::new());
 }
