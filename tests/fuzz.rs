@@ -370,7 +370,7 @@ fn odd_operands_of_dd_end_in_a_copy_or_in_a_sentence() {
         let argv = operands(dice);
         let shown = format!("{argv:?}");
         let digest = move || match dd::options::read(&argv) {
-            Ok(dd::options::Request::Copy(options, _)) => {
+            Ok(dd::options::Request::Copy(options)) => {
                 let mut conversion = dd::convert::Conversion::of(&options);
                 // A record may be larger than memory: pieces of it are handed on.
                 let mut pieces = 0;

@@ -3,34 +3,33 @@
 use super::ebcdic::{self, Bytes};
 use super::options::{Case, Charset, Options, Records};
 
-/// Converted bytes are handed on in pieces of at most this.
+/// Most bytes of converted data passed on at a time.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// Takes converted bytes.
+/// Receives converted bytes.
 pub type Put<'a, E> = &'a mut dyn FnMut(&[u8]) -> Result<(), E>;
 
-/// Conversions that a copy asks for, and where in the input they are. They go on over the ends of
-/// blocks.
+/// The conversions of a copy, with their state, which continues across blocks.
 #[derive(Debug)]
 pub struct Conversion {
     bytes: Bytes,
     swaps: bool,
-    /// A byte that waits for its pair.
+    /// A byte that waits for its pair (`swab`).
     odd: Option<u8>,
     records: Option<(Records, u64)>,
     newline: u8,
     space: u8,
-    /// Bytes of the present line or record.
+    /// Bytes of the current line or record.
     column: u64,
-    /// Spaces that stand at the end of a record, unless more follows.
+    /// Trailing spaces of a record, written only if more bytes follow.
     spaces: u64,
-    /// Lines that were longer than a record.
+    /// Lines longer than a record.
     truncated: u64,
     piece: Vec<u8>,
 }
 
 impl Conversion {
-    /// The conversions of a copy; none where bytes stay as they are.
+    /// The conversions of a copy; `None` if bytes stay unchanged.
     pub fn of(options: &Options) -> Option<Conversion> {
         let records = options.records.zip(options.record_bytes);
         let converts = options.charset.is_some() || options.case.is_some() || records.is_some();
@@ -54,7 +53,7 @@ impl Conversion {
         })
     }
 
-    /// Lines that were longer than a record so far.
+    /// Lines longer than a record so far.
     pub fn truncated(&self) -> u64 {
         self.truncated
     }
@@ -62,7 +61,7 @@ impl Conversion {
     /// Converts a block.
     ///
     /// # Errors
-    /// Those of `put`.
+    /// The spans that `put` returned.
     pub fn convert<E>(&mut self, block: &[u8], put: Put<'_, E>) -> Result<(), E> {
         if self.swaps {
             for byte in block {
@@ -80,10 +79,10 @@ impl Conversion {
         self.hand_on(put)
     }
 
-    /// Puts what is still held when the input has ended.
+    /// Writes pending bytes at the end of the input.
     ///
     /// # Errors
-    /// Those of `put`.
+    /// The spans that `put` returned.
     pub fn finish<E>(&mut self, put: Put<'_, E>) -> Result<(), E> {
         if let Some(byte) = self.odd.take() {
             self.take(byte, put)?;
@@ -105,7 +104,7 @@ impl Conversion {
         }
     }
 
-    /// A line becomes a record.
+    /// Converts a line to a record.
     fn block<E>(&mut self, byte: u8, size: u64, put: Put<'_, E>) -> Result<(), E> {
         if byte == self.newline {
             self.fill(size, put)?;
@@ -117,7 +116,7 @@ impl Conversion {
         if self.column <= size { self.push(byte, put) } else { Ok(()) }
     }
 
-    /// A record becomes a line.
+    /// Converts a record to a line.
     fn unblock<E>(&mut self, byte: u8, size: u64, put: Put<'_, E>) -> Result<(), E> {
         if self.column == size {
             (self.column, self.spaces) = (0, 0);
@@ -134,7 +133,7 @@ impl Conversion {
         self.push(byte, put)
     }
 
-    /// Spaces up to the end of a record.
+    /// Fills a record with spaces.
     fn fill<E>(&mut self, size: u64, put: Put<'_, E>) -> Result<(), E> {
         (self.column.min(size)..size).try_for_each(|_| self.push(self.space, put))
     }
@@ -151,7 +150,8 @@ impl Conversion {
     }
 }
 
-/// A byte for each byte: letters change in ASCII, before it becomes EBCDIC or after it was.
+/// Translation of one byte. Letters change in ASCII: before the translation to EBCDIC, or after the
+/// translation from it.
 fn bytes(charset: Option<Charset>, case: Option<Case>) -> Bytes {
     let changed = |byte: u8| match case {
         Some(Case::Lower) => byte.to_ascii_lowercase(),
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
     use crate::options::tests::copying;
 
-    /// The text as it comes out in blocks of each size, and the lines that were cut.
+    /// The converted text for blocks of each size, and the number of truncated lines.
     fn converted(operands: &[&str], text: &[u8]) -> (Vec<u8>, u64) {
         let options = copying(operands);
         let mut all = Vec::new();

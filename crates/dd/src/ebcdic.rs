@@ -21,7 +21,7 @@ const EBCDIC: [u8; 256] = [
     0xdc, 0xdd, 0xde, 0xdf, 0xea, 0xeb, 0xec, 0xed, 0xee, 0xef, 0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff,
 ];
 
-/// Characters that have another place in the table of historic practice.
+/// Characters with another code in the alternate table.
 const IBM: [(u8, u8); 5] = [(0x5e, 0x5f), (0x7e, 0xa1), (0xcb, 0x9a), (0xd5, 0xad), (0xe5, 0xbd)];
 
 /// A byte for each byte.
@@ -39,7 +39,7 @@ pub fn from_ascii_ibm() -> Bytes {
     bytes
 }
 
-/// EBCDIC to ASCII: the other way round.
+/// EBCDIC to ASCII: the inverse.
 pub fn to_ascii() -> Bytes {
     let mut bytes = [0; 256];
     for (ascii, ebcdic) in (0..=u8::MAX).zip(EBCDIC) {

@@ -1,8 +1,8 @@
-//! dd's lines about a copy, in the C locale: what the closing lines say, and how long a copy took.
+//! dd's lines about a copy in the C locale, and the duration of a copy.
 
 use super::options::Status;
 
-/// A copy so far.
+/// Progress of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Transfer {
     /// Full and partial input blocks.
@@ -11,13 +11,13 @@ pub struct Transfer {
     pub written: (u64, u64),
     /// Bytes written.
     pub bytes: u64,
-    /// Lines that were longer than a record.
+    /// Lines longer than a record.
     pub truncated: u64,
     /// Time since the first block.
     pub seconds: f64,
 }
 
-/// The closing lines, as much of them as the status says.
+/// The closing lines, according to the status level.
 pub fn closing(transfer: &Transfer, status: Status) -> String {
     if status == Status::None {
         return String::new();
@@ -38,7 +38,7 @@ pub fn closing(transfer: &Transfer, status: Status) -> String {
     text
 }
 
-/// The line of `status=progress`, which is written over the last one.
+/// The line of `status=progress`, which overwrites the previous one.
 pub fn progress(transfer: &Transfer) -> String {
     amounts(transfer, &format!("{:.0}", transfer.seconds))
 }
@@ -56,8 +56,7 @@ fn amounts(transfer: &Transfer, seconds: &str) -> String {
 
 const LETTERS: [&str; 7] = ["", "K", "M", "G", "T", "P", "E"];
 
-/// A size in powers of 1000 (`kB`) or 1024 (`KiB`): two digits where it is below ten, rounded to
-/// the nearest, and to the even one of two.
+/// A size in powers of 1000 (`kB`) or 1024 (`KiB`): two digits below ten, rounded half to even.
 pub fn size(bytes: u64, base: u64) -> String {
     let suffix = |power: usize| match (base, power) {
         (_, 0) => "B".to_owned(),
@@ -102,7 +101,7 @@ fn rate(bytes: u64, seconds: f64) -> String {
     }
 }
 
-/// A number with six significant digits, without zeros at its end.
+/// A number with six significant digits, without trailing zeros.
 fn significant(number: f64) -> String {
     let scientific = format!("{number:.5e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));

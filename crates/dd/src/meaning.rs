@@ -7,29 +7,29 @@ use candor_plan::shell::quoted;
 use super::lines::size;
 use super::options::Options;
 
-/// Bytes count as all of them from this share on: the kernel moves whole pages and blocks, and
-/// metadata beside them.
+/// Share of the bytes from which on all bytes count as moved: the kernel moves whole pages and
+/// blocks, and metadata.
 const NEARLY_ALL: f64 = 0.9;
-/// Bytes count as none of them below this share.
+/// Share of the bytes below which no bytes count as moved.
 const HARDLY_ANY: f64 = 0.1;
 
-/// Storage, or what stands in its place, at one end of a copy.
+/// File type at one end of a copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum End {
-    /// A file on a filesystem with a device, or whose device is not known.
+    /// A file on a filesystem with a device, or with an unknown device.
     File,
     /// A block device.
     Device,
-    /// A file of a filesystem in memory, with the name of that.
+    /// A file on a filesystem in memory, with the type of the filesystem.
     Memory(String),
     /// `/dev/zero`.
     Zeros,
-    /// Everything else: a pipe, a terminal, `/dev/null`.
+    /// A pipe, a terminal, `/dev/null` or another file.
     #[default]
     Other,
 }
 
-/// A copy that has ended well, and what counters show of it.
+/// A successful copy, with the counters that belong to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Copied {
     /// The input.
@@ -38,17 +38,17 @@ pub struct Copied {
     pub output: End,
     /// Bytes read and written.
     pub bytes: (u64, u64),
-    /// Bytes of the output that became holes (`conv=sparse`).
+    /// Bytes of holes in the output (`conv=sparse`).
     pub holes_bytes: u64,
-    /// Bytes that this process made devices read, as the kernel counted them.
+    /// Bytes that devices read for this process, by the kernel's count.
     pub fetched_bytes: Option<u64>,
-    /// Devices at the end of the path of the output; empty where none is known.
+    /// Devices of the output; empty if unknown.
     pub output_devices: Vec<String>,
-    /// Bytes that these wrote meanwhile, for whomever.
+    /// Bytes that these devices wrote during the copy, for any process.
     pub devices_wrote_bytes: u64,
     /// Time of the copy in s.
     pub seconds: f64,
-    /// Bytes per second that the input gives by itself, where it can be asked again.
+    /// Rate of the input alone in bytes per second, if it can be measured again.
     pub source_bytes_per_s: Option<f64>,
 }
 
@@ -70,10 +70,10 @@ pub fn sentence(copied: &Copied, options: &Options) -> String {
     format!("this is the rate of {said}{}", source(copied, options))
 }
 
-/// Share of the input's own rate from which on it is the limit of a copy.
+/// Share of the input's own rate from which on the input limits the copy.
 const LIMIT_OF_SOURCE: f64 = 0.5;
 
-/// The input as the limit of a copy, in words.
+/// Sentence for a copy that its input limits.
 fn source(copied: &Copied, options: &Options) -> String {
     let Some(alone) = copied.source_bytes_per_s.filter(|_| copied.output.is_storage()) else {
         return String::new();
@@ -87,7 +87,7 @@ fn source(copied: &Copied, options: &Options) -> String {
     format!("; {name} is the limit: it gives {alone}/s by itself, without any write")
 }
 
-/// The way of one thread with one block at a time.
+/// Sentence for a copy that one thread with one block at a time limits.
 fn manner(block: usize) -> String {
     format!("one block of {} at a time", size(block as u64, 1024))
 }
@@ -105,7 +105,7 @@ fn written(copied: &Copied, options: &Options) -> String {
     }
 }
 
-/// Writes, as far as bytes were written.
+/// The claim about written bytes.
 fn stored(copied: &Copied, options: &Options) -> String {
     let bytes = copied.bytes.1 - copied.holes_bytes;
     let flags = options.output_flags;
@@ -135,7 +135,7 @@ fn stored(copied: &Copied, options: &Options) -> String {
     format!("{how}, {}{}{extent}: {shown}", manner(options.output_block), between(copied))
 }
 
-/// The input's part in the time of the copy.
+/// The claim about the input's share of the time.
 fn between(copied: &Copied) -> &'static str {
     match copied.input {
         End::Zeros => ", of zeros that storage may compress or leave out",
@@ -170,12 +170,12 @@ fn read(copied: &Copied, options: &Options) -> String {
     }
 }
 
-/// The command that measures the storage of a copy; none where its files have no names that a
-/// command line can hold.
+/// The command that measures the storage of a copy; `None` if a command line cannot hold the file
+/// names.
 pub fn command(copied: &Copied, options: &Options) -> Option<String> {
     let name = |path: &Option<std::ffi::OsString>| {
         let path = path.as_ref()?.to_str()?;
-        // A word that begins with a dash would be an option.
+        // A word with a leading dash would be an option.
         Some(if path.starts_with('-') { format!("./{path}") } else { path.to_owned() })
     };
     match (&copied.input, &copied.output) {
@@ -219,7 +219,7 @@ pub fn command(copied: &Copied, options: &Options) -> Option<String> {
     }
 }
 
-/// A block that direct I/O takes, nearest to that of the copy.
+/// Block size for direct I/O, nearest to the block size of the copy.
 fn block_bytes(bytes: usize) -> u64 {
     match bytes as u64 {
         odd if !odd.is_multiple_of(4096) => 4096,

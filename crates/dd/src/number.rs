@@ -6,21 +6,21 @@ const UNITS: &[(&str, u128)] =
 /// Letters of powers of 1000 and 1024.
 const POWERS: &str = "KMGTPEZYRQ";
 
-/// A number as it was read.
+/// A number as read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number {
     /// The value.
     pub value: u64,
-    /// True where a unit ends in `B`: bytes, where blocks are counted otherwise.
+    /// True if a unit ends in `B`: the number counts bytes, where other numbers count blocks.
     pub in_bytes: bool,
 }
 
-/// Why a text is no number.
+/// Reason for which a text is no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// Another form.
     Form,
-    /// More than can be.
+    /// Larger than the maximum.
     TooLarge,
 }
 
@@ -30,7 +30,7 @@ pub fn read(text: &str, max: u64) -> Result<Number, Wrong> {
     let (mut value, mut is_larger) = (1_u64, false);
     for (nth, text) in text.split('x').enumerate() {
         let factor = factor(text);
-        // Bytes are said of the whole number, in its first factor.
+        // Only the first factor may have a `B`.
         let is_behind = nth > 0 && factor.is_ok_and(|factor| factor.in_bytes);
         match factor {
             Ok(_) if is_behind => return Err(Wrong::Form),
@@ -46,13 +46,13 @@ pub fn read(text: &str, max: u64) -> Result<Number, Wrong> {
         }
     }
     number.value = value;
-    // dd looks for the letter in all of the word, so that `1kB` counts bytes as `5B` does.
+    // dd searches the whole word for `B`: both `1kB` and `5B` count bytes.
     number.in_bytes = text.contains('B');
     if is_larger || value > max { Err(Wrong::TooLarge) } else { Ok(number) }
 }
 
-/// True where a factor is `0x`, which makes zero of the product and may have been meant as a
-/// hexadecimal number.
+/// True if a factor is `0x`, which makes the product zero; the user may have meant a hexadecimal
+/// number.
 pub fn has_zero_multiplier(text: &str) -> bool {
     let mut factors = text.split('x').peekable();
     let mut is_zero = false;
@@ -62,7 +62,7 @@ pub fn has_zero_multiplier(text: &str) -> bool {
     is_zero
 }
 
-/// A number with its unit; a unit alone is one of it.
+/// A number with its unit; a unit without a number is one unit.
 fn factor(text: &str) -> Result<Number, Wrong> {
     let trimmed = text.trim_start_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r']);
     let unsigned = trimmed.strip_prefix('+').unwrap_or(trimmed);
@@ -85,7 +85,7 @@ fn factor(text: &str) -> Result<Number, Wrong> {
     Ok(Number { value, in_bytes })
 }
 
-/// The unit at the beginning of a text, its name, and what follows.
+/// The unit at the start of a text, its name, and the rest.
 fn unit(text: &str) -> (u128, &str, &str) {
     for (name, bytes) in UNITS {
         if let Some(rest) = text.strip_prefix(name) {

@@ -5,6 +5,8 @@ mod table;
 
 use std::ffi::OsString;
 
+use smart_default::SmartDefault;
+
 use super::symbols::{CONVERSIONS, Chosen, FLAGS};
 
 pub use read::{Mistake, read};
@@ -15,11 +17,11 @@ pub use table::{TABLE, help};
 pub struct Distance {
     /// The number.
     pub number: u64,
-    /// Of bytes, not of blocks.
+    /// The number counts bytes, not blocks.
     pub in_bytes: bool,
 }
 
-/// A change of characters.
+/// Translation of characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charset {
     /// EBCDIC to ASCII.
@@ -30,7 +32,7 @@ pub enum Charset {
     Ibm,
 }
 
-/// A change between lines and records.
+/// Conversion between lines and records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Records {
     /// Lines to records.
@@ -39,12 +41,12 @@ pub enum Records {
     Unblock,
 }
 
-/// A change of letters.
+/// Change of case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
-    /// To small ones.
+    /// To lower case.
     Lower,
-    /// To capital ones.
+    /// To upper case.
     Upper,
 }
 
@@ -56,70 +58,54 @@ pub enum Status {
     Default,
     /// Errors alone.
     None,
-    /// The closing lines without the last.
+    /// The closing lines except the last.
     NoTransfer,
     /// A line each second, and the closing lines.
     Progress,
 }
 
-/// A copy as it is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A copy as requested.
+#[derive(Clone, Debug, SmartDefault, PartialEq, Eq)]
 pub struct Options {
-    /// The input file; standard input where there is none.
+    /// Input file; stdin if absent.
     pub input: Option<OsString>,
-    /// The output file; standard output where there is none.
+    /// Output file; stdout if absent.
     pub output: Option<OsString>,
     /// Size of input blocks in bytes.
+    #[default(512)]
     pub input_block: usize,
     /// Size of output blocks in bytes.
+    #[default(512)]
     pub output_block: usize,
-    /// Both sizes were given as one (`bs=`).
-    pub same_blocks: bool,
+    /// Size of input and output blocks (`bs=`), which overrides both sizes.
+    pub block: Option<usize>,
     /// Size of records in bytes.
     pub record_bytes: Option<u64>,
-    /// The part of the input to pass over.
+    /// Part of the input to skip.
     pub skip: Distance,
-    /// The part of the output to pass over.
+    /// Part of the output to skip.
     pub seek: Distance,
-    /// The part of the input to copy.
+    /// Part of the input to copy.
     pub count: Option<Distance>,
-    /// The change of characters.
+    /// Translation of characters.
     pub charset: Option<Charset>,
-    /// The change between lines and records; only with `record_bytes`.
+    /// Conversion between lines and records; only with `record_bytes`.
     pub records: Option<Records>,
-    /// The change of letters.
+    /// Change of case.
     pub case: Option<Case>,
     /// The words of `conv=`.
+    #[default(Chosen::none_of(CONVERSIONS))]
     pub conversions: Chosen,
     /// The words of `iflag=`.
+    #[default(Chosen::none_of(FLAGS))]
     pub input_flags: Chosen,
     /// The words of `oflag=`.
+    #[default(Chosen::none_of(FLAGS))]
     pub output_flags: Chosen,
     /// The amount of information.
     pub status: Status,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            input: None,
-            output: None,
-            input_block: 512,
-            output_block: 512,
-            same_blocks: false,
-            record_bytes: None,
-            skip: Distance::default(),
-            seek: Distance::default(),
-            count: None,
-            charset: None,
-            records: None,
-            case: None,
-            conversions: Chosen::none_of(CONVERSIONS),
-            input_flags: Chosen::none_of(FLAGS),
-            output_flags: Chosen::none_of(FLAGS),
-            status: Status::Default,
-        }
-    }
+    /// Sentences to print before the copy.
+    pub warnings: Vec<String>,
 }
 
 impl Options {
@@ -128,8 +114,8 @@ impl Options {
         self.conversions.has(conversion)
     }
 
-    /// True where a conversion of bytes is named, though it may change none: input blocks are then
-    /// gathered to output blocks.
+    /// True if the command line names a conversion of bytes, even one that changes none: input
+    /// blocks are then gathered into output blocks.
     pub fn transforms(&self) -> bool {
         const WORDS: &[&str] =
             &["ascii", "ebcdic", "ibm", "block", "unblock", "lcase", "ucase", "swab"];
@@ -144,8 +130,8 @@ pub enum Request {
     Help,
     /// The version.
     Version,
-    /// A copy, and what to warn about.
-    Copy(Box<Options>, Vec<String>),
+    /// A copy.
+    Copy(Box<Options>),
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Names of files as coreutils write them in messages: a shell reads them back.
+//! File names in messages as coreutils quote them: a shell reads them back.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -33,7 +33,7 @@ pub fn always(name: &OsStr) -> String {
     text + "'"
 }
 
-/// The name, in quotes where a shell needs them.
+/// The name, in quotes if a shell needs them.
 pub fn if_needed(name: &OsStr) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+:@%,".contains(byte);
     if !name.is_empty() && name.as_bytes().iter().all(is_plain) {

@@ -2,7 +2,7 @@
 
 use candor_front::Choice;
 
-/// Words that were chosen of a list.
+/// Chosen words of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chosen {
     choices: &'static [Choice],
@@ -16,20 +16,20 @@ impl Chosen {
         Chosen { choices, bits: 0 }
     }
 
-    /// True where that word was chosen.
+    /// True for a chosen word.
     pub fn has(&self, word: &str) -> bool {
         self.bit(word).is_some_and(|bit| self.bits & bit != 0)
     }
 
-    /// How many of these words were chosen.
+    /// Number of chosen words among these.
     pub fn count(&self, words: &[&str]) -> usize {
         words.iter().filter(|word| self.has(word)).count()
     }
 
-    /// Chooses the words of a list with commas.
+    /// Chooses the words of a comma-separated list.
     ///
     /// # Errors
-    /// The word that is none of them.
+    /// The unknown word.
     pub fn add<'t>(&mut self, list: &'t str) -> Result<(), &'t str> {
         for word in list.split(',') {
             self.bits |= self.bit(word).ok_or(word)?;
@@ -50,39 +50,39 @@ const fn choice(word: &'static str, help: &'static str) -> Choice {
 /// Conversions.
 #[rustfmt::skip]
 pub const CONVERSIONS: &[Choice] = &[
-    choice("ascii", "EBCDIC becomes ASCII; with cbs, records become lines"),
-    choice("ebcdic", "ASCII becomes EBCDIC; with cbs, lines become records"),
-    choice("ibm", "as ebcdic, by the alternate table of POSIX"),
-    choice("block", "lines become records of cbs bytes, padded with spaces"),
-    choice("unblock", "records of cbs bytes become lines, without trailing spaces"),
-    choice("lcase", "capital letters become small ones"),
-    choice("ucase", "small letters become capital ones"),
-    choice("sparse", "blocks of zeros become holes where the output can seek"),
-    choice("swab", "the bytes of each pair change places"),
-    choice("sync", "short input blocks are filled with zeros, with spaces for records"),
-    choice("excl", "the output file must be a new one"),
-    choice("nocreat", "the output file must be there"),
-    choice("notrunc", "the output file keeps what is not written"),
-    choice("noerror", "a read error costs one block, and the copy continues"),
-    choice("fdatasync", "the data of the output is flushed at the end"),
-    choice("fsync", "as fdatasync, and its metadata as well"),
+    choice("ascii", "Convert EBCDIC to ASCII; with cbs, records to lines"),
+    choice("ebcdic", "Convert ASCII to EBCDIC; with cbs, lines to records"),
+    choice("ibm", "Like ebcdic, with the alternate table of POSIX"),
+    choice("block", "Convert lines to records of cbs bytes, padded with spaces"),
+    choice("unblock", "Convert records of cbs bytes to lines without trailing spaces"),
+    choice("lcase", "Convert upper case to lower case"),
+    choice("ucase", "Convert lower case to upper case"),
+    choice("sparse", "Write holes for blocks of zeros, if the output can seek"),
+    choice("swab", "Swap the bytes of each pair"),
+    choice("sync", "Pad short input blocks with zeros, or spaces for records"),
+    choice("excl", "Fail if the output file exists"),
+    choice("nocreat", "Fail if the output file does not exist"),
+    choice("notrunc", "Do not truncate the output file"),
+    choice("noerror", "Continue after read errors, without the affected block"),
+    choice("fdatasync", "Flush the data of the output at the end"),
+    choice("fsync", "Flush data and metadata of the output at the end"),
 ];
 
 /// Flags of either file.
 #[rustfmt::skip]
 pub const FLAGS: &[Choice] = &[
-    choice("append", "each write goes to the end of the file"),
-    choice("direct", "past the page cache"),
-    choice("directory", "the file must be a directory"),
-    choice("dsync", "each write waits for the device"),
-    choice("sync", "as dsync, for metadata as well"),
-    choice("nonblock", "calls do not wait"),
-    choice("noatime", "reading leaves the time of the last access alone"),
-    choice("nocache", "pages are dropped from the page cache once they are copied"),
-    choice("noctty", "a terminal does not become the controlling one"),
-    choice("nofollow", "the last part of the path may be no link"),
-    choice("count_bytes", "count is in bytes (input)"),
-    choice("skip_bytes", "skip is in bytes (input)"),
-    choice("seek_bytes", "seek is in bytes (output)"),
-    choice("fullblock", "reads continue until a block is full (input)"),
+    choice("append", "Append each write to the file"),
+    choice("direct", "Bypass the page cache"),
+    choice("directory", "Fail if the file is not a directory"),
+    choice("dsync", "Wait for the device at each write"),
+    choice("sync", "Like dsync, for metadata, too"),
+    choice("nonblock", "Use non-blocking I/O"),
+    choice("noatime", "Do not update access times"),
+    choice("nocache", "Drop copied pages from the page cache"),
+    choice("noctty", "Do not make a terminal the controlling terminal"),
+    choice("nofollow", "Fail if the path ends in a symbolic link"),
+    choice("count_bytes", "Count in bytes (input)"),
+    choice("skip_bytes", "Skip in bytes (input)"),
+    choice("seek_bytes", "Seek in bytes (output)"),
+    choice("fullblock", "Fill each input block (input)"),
 ];

@@ -1,26 +1,26 @@
-//! From words to a copy.
+//! Reading of a command line.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-use super::table::{Draft, TABLE, TRY_HELP};
+use super::table::{TABLE, TRY_HELP};
 use super::{Case, Charset, Options, Records, Request};
 use crate::quoting;
 
-/// A command line that makes no sense: lines for stderr, each without the tool's name but the last,
+/// An invalid command line: lines for stderr, each with the tool's name, and the last one without,
 /// which may name the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// Warnings and the mistake.
+    /// Warnings, and the error.
     pub sentences: Vec<String>,
-    /// The line below them; may be empty.
+    /// The line after these; may be empty.
     pub remedy: &'static str,
 }
 
 /// Reads a command line, the program's name first.
 ///
 /// # Errors
-/// The first mistake.
+/// The first error.
 pub fn read(argv: &[OsString]) -> Result<Request, Mistake> {
     let words = argv.get(1..).unwrap_or_default();
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
@@ -29,18 +29,23 @@ pub fn read(argv: &[OsString]) -> Result<Request, Mistake> {
             return by_option(option);
         }
     }
-    let mut draft = Draft::default();
+    let mut options = Options::default();
     let operands = words.iter().enumerate().filter(|(at, _)| *at != end);
-    for (_, word) in operands {
-        if let Err((message, remedy)) = operand(&mut draft, word) {
-            let sentences = draft.warnings.into_iter().chain([message]).collect();
-            return Err(Mistake { sentences, remedy });
+    let all = operands.map(|(_, word)| word);
+    match all
+        .into_iter()
+        .try_for_each(|word| operand(&mut options, word))
+        .and_then(|()| finish(&mut options))
+    {
+        Ok(()) => Ok(Request::Copy(Box::new(options))),
+        Err((message, remedy)) => {
+            let sentences = options.warnings.into_iter().chain([message]).collect();
+            Err(Mistake { sentences, remedy })
         }
     }
-    draft.finish()
 }
 
-/// `--help` and `--version`, or the beginnings of them.
+/// `--help` and `--version`, or abbreviations.
 fn by_option(word: &str) -> Result<Request, Mistake> {
     let wrong = |message: String| Mistake { sentences: vec![message], remedy: TRY_HELP };
     let Some(name) = word.strip_prefix("--") else {
@@ -59,19 +64,19 @@ fn by_option(word: &str) -> Result<Request, Mistake> {
     }
 }
 
-/// One operand; the error is a sentence, and a line below it.
-fn operand(draft: &mut Draft, word: &OsStr) -> Result<(), (String, &'static str)> {
+/// Reads one operand. The error is a sentence and the line after it.
+fn operand(options: &mut Options, word: &OsStr) -> Result<(), (String, &'static str)> {
     let bytes = word.as_bytes();
     let unknown = || (format!("unrecognized operand {}", quoting::always(word)), TRY_HELP);
     let at = bytes.iter().position(|byte| *byte == b'=').ok_or_else(unknown)?;
     let (name, value) = (&bytes[..at], OsStr::from_bytes(&bytes[at + 1..]));
     match name {
-        b"if" => draft.options.input = Some(value.to_owned()),
-        b"of" => draft.options.output = Some(value.to_owned()),
+        b"if" => options.input = Some(value.to_owned()),
+        b"of" => options.output = Some(value.to_owned()),
         _ => {
             let name = std::str::from_utf8(name).map_err(|_| unknown())?;
             let row = TABLE.find(name).ok_or_else(unknown)?;
-            row.apply(draft, Some(&value.to_string_lossy())).map_err(|refused| {
+            row.apply(options, Some(&value.to_string_lossy())).map_err(|refused| {
                 let has_remedy = refused.remedy == TRY_HELP;
                 (refused.message, if has_remedy { TRY_HELP } else { "" })
             })?;
@@ -80,33 +85,25 @@ fn operand(draft: &mut Draft, word: &OsStr) -> Result<(), (String, &'static str)
     Ok(())
 }
 
-impl Draft {
-    fn finish(self) -> Result<Request, Mistake> {
-        let Draft { mut options, block, mut warnings } = self;
-        if let Some(block) = block {
-            (options.input_block, options.output_block) = (block, block);
-        }
-        options.same_blocks = block.is_some();
-        options.skip.in_bytes |= options.input_flags.has("skip_bytes");
-        options.seek.in_bytes |= options.output_flags.has("seek_bytes");
-        if let Some(count) = &mut options.count {
-            count.in_bytes |= options.input_flags.has("count_bytes");
-        }
-        let agreed = agree(&mut options);
-        if options.output_flags.has("append") && !options.has("notrunc") && agreed.is_ok() {
-            warnings.push("you probably want conv=notrunc with oflag=append".to_owned());
-        }
-        match agreed {
-            Ok(()) => Ok(Request::Copy(Box::new(options), warnings)),
-            Err((message, remedy)) => {
-                let sentences = warnings.into_iter().chain([message]).collect();
-                Err(Mistake { sentences, remedy })
-            }
-        }
+/// Combines operands. The error is a sentence and the line after it.
+fn finish(options: &mut Options) -> Result<(), (String, &'static str)> {
+    if let Some(block) = options.block {
+        (options.input_block, options.output_block) = (block, block);
     }
+    options.skip.in_bytes |= options.input_flags.has("skip_bytes");
+    options.seek.in_bytes |= options.output_flags.has("seek_bytes");
+    if let Some(count) = &mut options.count {
+        count.in_bytes |= options.input_flags.has("count_bytes");
+    }
+    agree(options)?;
+    if options.output_flags.has("append") && !options.has("notrunc") {
+        let warning = "you probably want conv=notrunc with oflag=append";
+        options.warnings.push(warning.to_owned());
+    }
+    Ok(())
 }
 
-/// Words that mean something together; the error is a sentence, and a line below it.
+/// Checks words that depend on each other. The error is a sentence and the line after it.
 fn agree(options: &mut Options) -> Result<(), (String, &'static str)> {
     let conversions = options.conversions;
     if options.output_flags.has("fullblock") {
@@ -119,7 +116,7 @@ fn agree(options: &mut Options) -> Result<(), (String, &'static str)> {
     let of = |word: &str| conversions.has(word);
     let charsets = [("ascii", Charset::Ascii), ("ebcdic", Charset::Ebcdic), ("ibm", Charset::Ibm)];
     options.charset = charsets.into_iter().find(|(word, _)| of(word)).map(|(_, charset)| charset);
-    // Without a size there are no records.
+    // Records need a size.
     if options.record_bytes.is_some() {
         let to_records = of("block") || of("ebcdic") || of("ibm");
         let to_lines = of("unblock") || of("ascii");

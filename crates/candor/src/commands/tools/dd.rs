@@ -71,8 +71,8 @@ fn main(argv: &[OsString]) -> u8 {
             "dd (candor {}), with the operands of GNU coreutils 9\n",
             env!("CARGO_PKG_VERSION")
         )),
-        Ok(Request::Copy(options, warnings)) => {
-            tell(&warnings);
+        Ok(Request::Copy(options)) => {
+            tell(&options.warnings);
             copied(&options).unwrap_or_else(|sentence| {
                 tell(&[sentence]);
                 FAILED
@@ -164,7 +164,7 @@ fn plan(options: &Options) -> CopyPlan {
     let counts_blocks = skip.blocks > 0 || count.is_some_and(|count| count.blocks > 0);
     let is_direct = reads.has("direct") || writes.has("direct");
     let whole_blocks = reads.has("fullblock");
-    let one_to_one = options.same_blocks && !options.transforms();
+    let one_to_one = options.block.is_some() && !options.transforms();
     CopyPlan {
         input_block: input,
         output_block: output,
