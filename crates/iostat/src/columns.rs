@@ -1,4 +1,4 @@
-//! The columns: their titles, their widths, and where their values come from.
+//! The columns: titles, widths, and sources of the values.
 
 use candor_record::DiskCounters;
 
@@ -7,22 +7,22 @@ use super::options::{Options, Unit};
 
 /// One column of devices.
 pub(super) struct Column {
-    /// The title, in which `#` stands for the unit.
+    /// The title; `#` is a placeholder for the unit.
     title: &'static str,
-    /// Characters, without the blank before it.
+    /// Width in characters, without the preceding blank.
     pub width: usize,
     pub value: fn(&Did) -> Value,
 }
 
-/// A value and how it is told.
+/// A value and its format.
 pub(super) enum Value {
     /// A plain number.
     Plain(f64),
-    /// Sectors per second, told in the unit.
+    /// Sectors per second, printed in the unit.
     Sectors(f64),
-    /// Sectors, told as a whole number of the unit.
+    /// Sectors, printed as an integer in the unit.
     Total(u64),
-    /// Sectors per request, told in kB whatever the unit.
+    /// Sectors per request, always printed in kB.
     Size(f64),
     /// Percent.
     Percent(f64),
@@ -45,7 +45,7 @@ impl Column {
     }
 }
 
-/// The blocks of columns of a text, one below the other only where it is to be pretty.
+/// The column blocks of a text; several blocks only for `--pretty`.
 pub(super) fn of_text(options: &Options) -> &'static [&'static [Column]] {
     match (options.extended, options.short) {
         (true, true) => &[EXTENDED_SHORT],
@@ -55,7 +55,7 @@ pub(super) fn of_text(options: &Options) -> &'static [&'static [Column]] {
     }
 }
 
-/// The columns of JSON, in the order of their keys.
+/// The columns of JSON, in key order.
 pub(super) fn of_json(options: &Options) -> Vec<&'static Column> {
     if !options.extended {
         return BASIC.iter().collect();
@@ -63,7 +63,7 @@ pub(super) fn of_json(options: &Options) -> Vec<&'static Column> {
     if options.short {
         return EXTENDED_SHORT.iter().collect();
     }
-    // The directions of one figure stand beside each other; flushes have a rate and a wait.
+    // JSON puts the directions of one metric next to each other; flushes have a rate and a wait.
     let directions: [&[Column]; 3] = [READ, WRITE, DISCARD];
     let mut columns = Vec::new();
     for figure in [RATE, AMOUNT, MERGES, MERGED, WAIT, SIZE] {
@@ -78,7 +78,7 @@ pub(super) fn of_json(options: &Options) -> Vec<&'static Column> {
     columns
 }
 
-// Places in the columns of a direction.
+// Positions in the columns of a direction.
 const RATE: usize = 0;
 const AMOUNT: usize = 1;
 const MERGES: usize = 2;

@@ -8,15 +8,15 @@ use super::Sample;
 /// Activity of one device, or of a group of them, between two samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Did {
-    /// Counters meanwhile; of a group the sums.
+    /// Counter differences; sums for a group.
     pub counted: DiskCounters,
     /// The time.
     pub elapsed_s: f64,
-    /// Devices that were summed.
+    /// Number of summed devices.
     pub devices: u32,
 }
 
-/// The time between two samples, in ns; never 0, so that it can be divided by.
+/// Time between two samples in ns, at least 1.
 pub fn elapsed_ns(before: &Sample, now: &Sample) -> u64 {
     now.uptime_ns.saturating_sub(before.uptime_ns).max(1)
 }
@@ -24,7 +24,7 @@ pub fn elapsed_ns(before: &Sample, now: &Sample) -> u64 {
 impl Did {
     pub fn between(before: Option<&DiskCounters>, now: &DiskCounters, elapsed_s: f64) -> Did {
         let is_same = |before: &&DiskCounters| {
-            // Counts of requests never fall; where they do, another device has taken the name.
+            // Request counters never decrease; if they do, another device has the name.
             now.reads >= before.reads && now.writes >= before.writes
         };
         let before = before.filter(is_same).copied().unwrap_or_default();
@@ -32,7 +32,7 @@ impl Did {
         Did { counted: DiskCounters { in_flight: now.in_flight, ..counted }, elapsed_s, devices: 1 }
     }
 
-    /// Adds another device of the same time.
+    /// Adds another device of the same interval.
     pub fn add(&mut self, other: &Did) {
         self.counted = self.counted.each(&other.counted, u64::saturating_add);
         self.elapsed_s = other.elapsed_s;
@@ -53,12 +53,12 @@ impl Did {
         ratio(merged as f64 * 100.0, merged + requests)
     }
 
-    /// Requests that were under way or waiting, on average.
+    /// Mean number of requests in flight or waiting.
     pub fn queue(&self) -> f64 {
         self.per_second(self.counted.weighted_ms) / 1000.0
     }
 
-    /// Share of the time in which anything was under way, in percent; of a group the mean.
+    /// Share of the time with requests in flight, in percent; the mean for a group.
     pub fn busy_percent(&self) -> f64 {
         self.per_second(self.counted.busy_ms) / 10.0 / f64::from(self.devices.max(1))
     }
@@ -72,15 +72,15 @@ impl Did {
     }
 }
 
-/// A sum per request: 0 where there was none.
+/// A sum per request; 0 without requests.
 pub(super) fn ratio(sum: f64, requests: u64) -> f64 {
     if requests == 0 { 0.0 } else { sum / requests as f64 }
 }
 
-/// Time of the CPUs in percent of all: user, nice, system, iowait, steal, idle.
+/// CPU time in percent: user, nice, system, iowait, steal, idle.
 pub(super) fn cpu_percent(before: &CpuTimes, now: &CpuTimes) -> [f64; 6] {
     let of = |field: fn(&CpuTimes) -> u64| field(now).saturating_sub(field(before));
-    // The kernel works for interrupts as it does for calls.
+    // Interrupt time counts as system time.
     let system = of(|t| t.system_ns) + of(|t| t.irq_ns) + of(|t| t.softirq_ns);
     let times = [
         of(|t| t.user_ns),
@@ -94,7 +94,7 @@ pub(super) fn cpu_percent(before: &CpuTimes, now: &CpuTimes) -> [f64; 6] {
     times.map(|time| ratio(time as f64 * 100.0, all))
 }
 
-/// Times are kept in milliseconds of 32 bits by the kernel, and begin again after 49 days.
+/// The kernel stores times in 32 bits of milliseconds, which wrap after 49 days.
 fn difference(now: u64, before: u64) -> u64 {
     const WRAP: u64 = 1 << 32;
     match now.checked_sub(before) {

@@ -23,31 +23,31 @@ use candor_record::{CpuTimes, DiskCounters};
 pub use figures::elapsed_ns;
 use options::Options;
 
-/// The counters of the host at a moment.
+/// Counters of the host at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// Since boot, in ns. The default sample is the moment of booting, before which nothing was.
+    /// Time since boot in ns. The default sample is the time of boot, with counters of 0.
     pub uptime_ns: u64,
     /// Time of all CPUs together.
     pub cpu: CpuTimes,
-    /// Block devices, partitions among them.
+    /// Block devices, including partitions.
     pub disks: Vec<Disk>,
 }
 
-/// One block device and what it counted since boot.
+/// A block device and its counters since boot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Disk {
     /// The kernel's name.
     pub name: String,
-    /// The disk that it is a part of, where it is a partition.
+    /// The disk of a partition.
     pub partition_of: Option<String>,
-    /// The name that the device mapper gave it, where it did.
+    /// Name in the device mapper, if any.
     pub mapped: Option<String>,
     /// The disk's counters.
     pub counters: DiskCounters,
 }
 
-/// The head above the reports.
+/// The header before the reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Host {
     /// Name of the host.
@@ -60,7 +60,7 @@ pub struct Host {
     pub machine: String,
     /// CPUs that are online.
     pub cpus: u64,
-    /// The day, as it is to be printed.
+    /// The date as printed.
     pub date: String,
 }
 
@@ -72,23 +72,23 @@ pub struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    /// A printer that has printed nothing.
+    /// A printer without output.
     pub fn new(options: &'a Options) -> Self {
         Printer { options, reports: 0 }
     }
 
-    /// The head above all reports.
+    /// The header before all reports.
     pub fn head(&self, host: &Host) -> String {
         if self.options.json { json::head(host) } else { text::head(host) }
     }
 
-    /// The text in place of a report that is passed over, also in JSON.
+    /// The text in place of a skipped report, also in JSON.
     pub fn passed_over(&self) -> &'static str {
         "\n"
     }
 
-    /// The report about the time between two samples; `timestamp` is the moment of the later one,
-    /// as it is to be printed, where it is.
+    /// The report on the interval between two samples; `timestamp` is the printed time of the later
+    /// one, if requested.
     pub fn report(&mut self, before: &Sample, now: &Sample, timestamp: Option<&str>) -> String {
         let report = rows::report(self.options, before, now);
         let is_first = self.reports == 0;
@@ -100,7 +100,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// The end below all reports.
+    /// The end after all reports.
     pub fn tail(&self) -> String {
         if self.options.json { json::tail() } else { String::new() }
     }

@@ -1,10 +1,10 @@
-//! Days and moments as iostat prints them.
+//! Dates and times in iostat's format.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// The form of days and moments. iostat takes the words of the environment's language; candor
-/// those of the C locale, or ISO 8601 (`S_TIME_FORMAT=ISO`).
+/// Format of dates and times. iostat uses the language of the environment; candor uses the C
+/// locale, or ISO 8601 (`S_TIME_FORMAT=ISO`).
 #[derive(Clone, Debug)]
 pub struct Clock {
     iso: bool,
@@ -12,7 +12,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock of this host's zone; `format` is what the environment says of the format.
+    /// A clock in this host's zone; `format` is the value of `S_TIME_FORMAT`.
     pub fn new(format: Option<&str>) -> Clock {
         Clock { iso: format == Some("ISO"), zone: TimeZone::system() }
     }

@@ -1,64 +1,67 @@
-//! The command line of iostat: its table of options, and what is asked for.
+//! The command line of iostat, and its table of options.
 
 mod read;
 mod table;
 
 use std::path::PathBuf;
 
+use smart_default::SmartDefault;
+
 pub use read::read;
 pub use table::TABLE;
 
 /// Everything that a command line requests.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, SmartDefault, PartialEq, Eq)]
 pub struct Options {
-    /// Only, or also, the time of the CPUs (`-c`).
+    /// Print CPU utilisation (`-c`).
     pub cpu: bool,
-    /// Only, or also, the devices (`-d`).
+    /// Print devices (`-d`).
     pub devices: bool,
-    /// Extended figures (`-x`).
+    /// Print extended metrics (`-x`).
     pub extended: bool,
-    /// Fewer columns (`-s`).
+    /// Print fewer columns (`-s`).
     pub short: bool,
     /// Unit of amounts of data (`-k`, `-m`).
     pub unit: Unit,
-    /// Amounts with a unit of their own (`--human`).
+    /// Print each amount with its unit (`--human`).
     pub human: bool,
-    /// Names at the end of lines, directions in blocks of their own (`--pretty`).
+    /// Print names at the end of lines, and directions in separate blocks (`--pretty`).
     pub pretty: bool,
-    /// All columns on one line even so (`--compact`).
+    /// Print all columns on one line despite `--pretty` (`--compact`).
     pub compact: bool,
     /// Decimals (`--dec`).
+    #[default(2)]
     pub decimals: usize,
-    /// JSON instead of text (`-o JSON`).
+    /// Print JSON instead of text (`-o JSON`).
     pub json: bool,
-    /// Leave out devices that did nothing (`-z`).
+    /// Omit idle devices (`-z`).
     pub skip_idle: bool,
-    /// Leave out the report since boot (`-y`).
+    /// Omit the report since boot (`-y`).
     pub skip_first: bool,
-    /// Tell the time of each report (`-t`).
+    /// Print the time of each report (`-t`).
     pub timestamp: bool,
-    /// Names of the device mapper (`-N`).
+    /// Print names of the device mapper (`-N`).
     pub mapped_names: bool,
-    /// Groups without their members (`-H`).
+    /// Print groups without their members (`-H`).
     pub groups_only: bool,
-    /// Devices and groups in the order they were given.
+    /// Devices and groups, in the order given.
     pub entries: Vec<Entry>,
-    /// Which partitions (`-p`).
+    /// Partitions to print (`-p`).
     pub partitions: Partitions,
-    /// Directory of further counters (`-f`, `+f`).
+    /// Directory of additional counters (`-f`, `+f`).
     pub directory: Option<CounterDirectory>,
-    /// Seconds between reports; one report where there is none.
+    /// Seconds between reports; a single report if absent.
     pub interval_s: Option<u64>,
-    /// The number of reports; until interrupted where there is none.
+    /// Number of reports; no limit if absent.
     pub count: Option<u64>,
 }
 
-/// A directory with counters of devices that user space drives: `block/DEVICE/stat`, `diskstats`.
+/// A directory with counters of devices in user space: `block/DEVICE/stat`, `diskstats`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterDirectory {
     /// The directory.
     pub path: PathBuf,
-    /// Devices of the directory are shown in addition to the kernel's.
+    /// Print the kernel's devices in addition.
     pub with_kernel: bool,
 }
 
@@ -69,25 +72,25 @@ pub enum Entry {
     Device(String),
     /// A device with its partitions (`-p DEVICE`).
     WithPartitions(String),
-    /// A group of the devices that follow (`-g`).
+    /// A group of the next devices (`-g`).
     Group(String),
-    /// All devices, also those that never did anything (`ALL`).
+    /// All devices, including unused ones (`ALL`).
     All,
 }
 
-/// Which partitions are shown.
+/// Partitions to print.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Partitions {
-    /// Those that were named.
+    /// Named partitions.
     #[default]
     Named,
-    /// Those of all devices that did anything (`-p` alone).
+    /// Partitions of all used devices (`-p` alone).
     Used,
-    /// Those of all devices (`-p ALL`).
+    /// Partitions of all devices (`-p ALL`).
     All,
 }
 
-/// Unit of amounts of data. What iostat calls kB and MB has powers of 1024.
+/// Unit of amounts of data. iostat's kB and MB are powers of 1024.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
     /// 512 bytes.
@@ -108,36 +111,9 @@ pub enum Request {
     Version,
 }
 
-/// Below a complaint.
+/// Usage to print after an error.
 pub const USAGE: &str = "\
 usage: iostat [-c] [-d] [-x] [-s] [-k | -m] [-t] [-y] [-z] [-N] [-h] [--human] [--pretty]
               [--compact] [--dec=0|1|2] [-o JSON] [-p [DEVICE,… | ALL]] [[-H] -g GROUP]
               [{-f | +f} DIRECTORY] [DEVICE… | ALL] [INTERVAL [COUNT]]
 ";
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            cpu: false,
-            devices: false,
-            extended: false,
-            short: false,
-            unit: Unit::Kilo,
-            human: false,
-            pretty: false,
-            compact: false,
-            decimals: 2,
-            json: false,
-            skip_idle: false,
-            skip_first: false,
-            timestamp: false,
-            mapped_names: false,
-            groups_only: false,
-            entries: Vec::new(),
-            partitions: Partitions::Named,
-            directory: None,
-            interval_s: None,
-            count: None,
-        }
-    }
-}

@@ -1,20 +1,20 @@
-//! Which devices and groups a report has, and in which order.
+//! Devices and groups of a report, in their order.
 
 use super::figures::{Did, cpu_percent, elapsed_ns};
 use super::options::{Entry, Options, Partitions};
 use super::{Disk, Sample};
 
-/// A report about the time between two samples.
+/// A report on the interval between two samples.
 pub(super) struct Report {
-    /// Time of the CPUs in percent: user, nice, system, iowait, steal, idle.
+    /// CPU time in percent: user, nice, system, iowait, steal, idle.
     pub cpu: [f64; 6],
     /// Devices and groups.
     pub rows: Vec<Row>,
 }
 
-/// A line about a device or a group.
+/// A line of a device or a group.
 pub(super) struct Row {
-    /// The name as it is shown; that of a group begins with a blank.
+    /// The printed name; a group's name begins with a blank.
     pub name: String,
     pub did: Did,
     is_group: bool,
@@ -27,7 +27,7 @@ pub(super) fn report(options: &Options, before: &Sample, now: &Sample) -> Report
         let then = then.map(|then| &then.counters);
         let mapped = disk.mapped.as_ref().filter(|_| options.mapped_names);
         Row {
-            // The kernel keeps `/` of a node's name as `!`.
+            // The kernel stores `/` of a node's name as `!`.
             name: mapped.unwrap_or(&disk.name).replace('!', "/"),
             did: Did::between(then, &disk.counters, elapsed_s),
             is_group: false,
@@ -49,7 +49,7 @@ pub(super) fn report(options: &Options, before: &Sample, now: &Sample) -> Report
     Report { cpu: cpu_percent(&before.cpu, &now.cpu), rows }
 }
 
-/// The devices of each group, or all of them where there is no group.
+/// The devices of each group, or one list without a group.
 fn sections<'a>(options: &'a Options, disks: &'a [Disk]) -> Vec<(Option<&'a str>, Vec<&'a Disk>)> {
     let mut sections: Vec<(Option<&str>, Vec<&Entry>)> = vec![(None, Vec::new())];
     for entry in &options.entries {
@@ -58,7 +58,7 @@ fn sections<'a>(options: &'a Options, disks: &'a [Disk]) -> Vec<(Option<&'a str>
             _ => sections.last_mut().expect("there is one").1.push(entry),
         }
     }
-    // Without a name and without a group it is about all.
+    // Without names and groups, the report has all devices.
     let has_groups = sections.len() > 1;
     let names_none = sections.iter().all(|(_, entries)| entries.is_empty());
     sections.retain(|(group, entries)| group.is_some() || !entries.is_empty() || !has_groups);
@@ -76,7 +76,7 @@ fn sections<'a>(options: &'a Options, disks: &'a [Disk]) -> Vec<(Option<&'a str>
     sections.into_iter().map(chosen).collect()
 }
 
-/// The devices that entries name, each once, in the order of the entries.
+/// The named devices, each once, in entry order.
 fn named<'a>(options: &Options, entries: &[&Entry], disks: &'a [Disk]) -> Vec<&'a Disk> {
     let mut found: Vec<&Disk> = Vec::new();
     let widened = options.partitions != Partitions::Named;
@@ -102,7 +102,7 @@ fn is_called(disk: &Disk, name: &str) -> bool {
     disk.name == name || disk.mapped.as_deref() == Some(name)
 }
 
-/// Devices that are shown where none is named: those that ever did anything.
+/// Default devices: all devices with activity since boot.
 fn by_default(options: &Options, disk: &Disk) -> bool {
     let c = &disk.counters;
     let was_used = c.reads + c.writes + c.discards > 0;

@@ -1,4 +1,4 @@
-//! Formulas and layout, beside what sysstat 12.6.1 printed of the same counters.
+//! Formulas and layout, compared with sysstat 12.6.1 for the same counters.
 
 use std::ffi::OsString;
 
@@ -35,7 +35,7 @@ fn disk(name: &str, text: &str) -> Disk {
     Disk { name: name.into(), counters: counters(text), ..Disk::default() }
 }
 
-/// Counters of a host's kernel 40,345.92 s after it booted.
+/// Counters of a host 40,345.92 s after boot.
 fn recorded() -> Sample {
     const TICK: u64 = 10_000_000;
     Sample {
@@ -80,7 +80,7 @@ fn report(line: &str) -> String {
 
 #[test]
 fn the_report_since_boot_is_that_of_sysstat() {
-    // As `iostat -x loop1 loop3` of sysstat 12.6.1 printed it of these counters.
+    // Output of `iostat -x loop1 loop3` of sysstat 12.6.1 for these counters.
     let sysstat = "\
 avg-cpu:  %user   %nice %system %iowait  %steal   %idle
           50.97   15.24   15.51    1.22    0.16   16.89
@@ -170,7 +170,7 @@ fn an_interval_is_the_difference_of_two_samples() {
     assert_eq!(rows[0][..7], ["loop3", "150.00", "600.00", "0.00", "0.00", "2.00", "4.00"]);
     assert_eq!(rows[0][7..13], ["50.00", "3200.00", "0.00", "0.00", "5.00", "64.00"]);
     assert_eq!(rows[0][21..], ["0.55", "50.00"]);
-    // The group follows, as loop1 was idle; its time is the mean of both devices.
+    // The group comes next, because loop1 was idle; its time is the mean of both devices.
     assert_eq!((rows[1][0], &rows[1][21..]), ("both", &["0.55", "25.00"][..]));
 }
 
@@ -182,7 +182,7 @@ fn counters_that_begin_again_give_no_nonsense() {
         ..Sample::default()
     };
     let before = sample(10, "100 0 800 4294967000 0 0 0 0 0 4294967290 0 0 0 0 0 0 0");
-    // 49 days are over: times begin again, counts do not.
+    // After 49 days times wrap, counts do not.
     let after = sample(11, "200 0 1600 204 0 0 0 0 0 494 0 0 0 0 0 0 0");
     let row = |before: &Sample, after: &Sample| {
         Printer::new(&options_of("-d -x sda"))
@@ -195,7 +195,7 @@ fn counters_that_begin_again_give_no_nonsense() {
     let words = |line: String| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let wrapped = words(row(&before, &after));
     assert_eq!((&*wrapped[1], &*wrapped[5], &*wrapped[22]), ("100.00", "5.00", "50.00"));
-    // Another device has taken the name.
+    // Another device has the name.
     let other = sample(11, "7 0 56 7 0 0 0 0 0 7 0 0 0 0 0 0 0");
     assert_eq!(words(row(&before, &other))[1], "7.00");
 }
@@ -309,7 +309,7 @@ proptest! {
     ) {
         let argv = argv(words.iter().map(String::as_str));
         let Ok(Request::Reports(options)) = options::read(&argv, posix) else { return Ok(()) };
-        // The sum of some of a device's counters is a number as well.
+        // Sums over a device's counters must fit into 64 bits, too.
         let text = |n: &[u64]| n.iter().map(|n| (n >> 6).to_string()).collect::<Vec<_>>().join(" ");
         let sample = |at, n: &[u64]| Sample {
             uptime_ns: at,

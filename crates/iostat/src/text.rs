@@ -5,10 +5,10 @@ use super::columns::{self, Column, Value};
 use super::options::{Options, Unit};
 use super::rows::{Report, Row};
 
-/// Characters of a name before the columns.
+/// Width of a name before the columns.
 const NAME_WIDTH: usize = 13;
 
-/// The line above all reports.
+/// The line before all reports.
 pub(super) fn head(host: &Host) -> String {
     let Host { nodename, sysname, release, machine, cpus, date } = host;
     format!("{sysname} {release} ({nodename}) \t{date} \t_{machine}_\t({cpus} CPU)\n\n")
@@ -22,7 +22,7 @@ pub(super) fn report(options: &Options, report: &Report, timestamp: Option<&str>
     if options.devices {
         text += &devices(options, &report.rows);
     }
-    // A report of CPUs alone is followed by as much room as one of devices.
+    // A report without devices ends with an additional blank line.
     text + if options.devices { "\n" } else { "\n\n" }
 }
 
@@ -42,7 +42,7 @@ fn devices(options: &Options, rows: &[Row]) -> String {
     table(options, blocks, rows)
 }
 
-/// A line of titles and a line for each row, and room below.
+/// A title line, a line for each row, and a blank line.
 fn table(options: &Options, blocks: &[&[Column]], rows: &[Row]) -> String {
     let columns = || blocks.iter().copied().flatten();
     let line = |name: &str, cells: String| {
@@ -67,7 +67,7 @@ fn table(options: &Options, blocks: &[&[Column]], rows: &[Row]) -> String {
     text + "\n"
 }
 
-/// A value in its column, with the blank before it.
+/// A value in its column, with the preceding blank.
 fn cell(options: &Options, value: &Value, width: usize) -> String {
     let decimals = options.decimals;
     let text = match value {
@@ -92,7 +92,7 @@ pub(super) fn in_unit(sectors: f64, unit: Unit) -> f64 {
     }
 }
 
-/// Whole units; what does not fill one is left out.
+/// Whole units, rounded down.
 pub(super) fn whole(sectors: u64, unit: Unit) -> u64 {
     match unit {
         Unit::Sector => sectors,
@@ -101,7 +101,7 @@ pub(super) fn whole(sectors: u64, unit: Unit) -> u64 {
     }
 }
 
-/// With a unit of its own, from kB on.
+/// With its unit, from kB on.
 fn human(sectors: f64, decimals: usize) -> String {
     const UNITS: [char; 6] = ['k', 'M', 'G', 'T', 'P', 'E'];
     let mut value = sectors / 2.0;

@@ -1,29 +1,29 @@
-//! From words to what is asked for.
+//! Reading of a command line.
 
 use std::ffi::OsString;
 
-use super::table::{Draft, TABLE, directory};
+use super::table::{CommandLine, TABLE, directory};
 use super::{Entry, Options, Partitions, Request, Unit};
 use candor_front::{Diagnostic, Row, Span, Support, Takes, Texts, ValueKind, Word};
 
-/// Reads a command line, the program's name first. `posix` says that the environment asks for
-/// sectors of 512 bytes (`POSIXLY_CORRECT`).
+/// Reads a command line, the program's name first. `posix` requests sectors of 512 bytes
+/// (`POSIXLY_CORRECT`).
 ///
 /// # Errors
-/// Everything that is wrong, and the text that it points into.
+/// All errors, and the text of their positions.
 pub fn read(argv: &[OsString], posix: bool) -> Result<Request, (Vec<Diagnostic>, Texts)> {
     let mut texts = Texts::default();
     let words = candor_front::enter(&mut texts, argv);
     let errors = Vec::new();
-    let mut reader = Reader { draft: Draft::default(), words: &words, next: 1, errors };
+    let mut reader = Reader { line: CommandLine::default(), words: &words, next: 1, errors };
     while let Some(word) = reader.take() {
         reader.word(word);
-        if reader.draft.version {
+        if reader.line.version {
             return Ok(Request::Version);
         }
     }
-    let Reader { draft, mut errors, .. } = reader;
-    match draft.finish(posix) {
+    let Reader { line, mut errors, .. } = reader;
+    match line.finish(posix) {
         Ok(options) if errors.is_empty() => return Ok(Request::Reports(Box::new(options))),
         Ok(_) => {}
         Err(sentence) => errors.push(Diagnostic::nowhere("together", sentence)),
@@ -32,7 +32,7 @@ pub fn read(argv: &[OsString], posix: bool) -> Result<Request, (Vec<Diagnostic>,
 }
 
 struct Reader<'a> {
-    draft: Draft,
+    line: CommandLine,
     words: &'a [Word],
     next: usize,
     errors: Vec<Diagnostic>,
@@ -50,14 +50,14 @@ impl<'a> Reader<'a> {
             "--help" => self.errors.push(Diagnostic::nowhere("help", "the options are")),
             "+f" => {
                 let name = self.take().map_or("", |name| name.text.as_str());
-                if let Err(refused) = directory(&mut self.draft, name, true) {
+                if let Err(refused) = directory(&mut self.line, name, true) {
                     self.wrong(word.at, "value", &refused.message);
                 }
             }
             text if text.starts_with("--") => self.long(word),
             text if text.len() > 1 && text.starts_with('-') => self.letters(word),
             text => {
-                if let Err(refused) = self.draft.operand(text) {
+                if let Err(refused) = self.line.operand(text) {
                     self.wrong(word.at, "operand", &refused.message);
                 }
             }
@@ -79,7 +79,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Letters behind one dash; only the last takes a value, which is the next word.
+    /// Letters after one dash; only the last may have a value, the next word.
     fn letters(&mut self, word: &Word) {
         let letters: Vec<char> = word.text.chars().skip(1).collect();
         for (nth, letter) in letters.iter().enumerate() {
@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
             };
             let value = match row.kind.takes() {
                 Takes::Nothing => None,
-                // Among other letters it takes no device.
+                // In a group of letters, `-p` has no device.
                 Takes::Maybe(_) | Takes::MaybeNext(_) if letters.len() > 1 => None,
                 Takes::Maybe(_) | Takes::MaybeNext(_) => self.next_unless_option(),
                 Takes::One(_) if nth + 1 < letters.len() => {
@@ -123,15 +123,15 @@ impl<'a> Reader<'a> {
     }
 
     fn apply(&mut self, row: &Row<super::table::Value>, value: Option<&str>, at: Span) {
-        if let Err(refused) = row.apply(&mut self.draft, value) {
+        if let Err(refused) = row.apply(&mut self.line, value) {
             self.wrong(at, "value", &refused.message);
         }
     }
 }
 
-impl Draft {
+impl CommandLine {
     fn finish(self, posix: bool) -> Result<Options, String> {
-        let Draft { mut options, units, numbers, .. } = self;
+        let CommandLine { mut options, units, numbers, .. } = self;
         (options.interval_s, options.count) = match numbers[..] {
             [] | [0] => (None, None),
             [interval] => (Some(interval), None),
@@ -153,11 +153,11 @@ impl Draft {
             return Err("`-H` shows groups only, and no `-g` makes one".to_owned());
         }
         if options.partitions != Partitions::Named && !options.entries.is_empty() {
-            // Whoever names devices and asks for all partitions gets both.
+            // A command line with devices and `-p` alone prints both.
             options.entries.push(Entry::All);
         }
         let either = options.cpu || options.devices;
-        // Extended figures, partitions or groups are asked of devices.
+        // Extended metrics, partitions and groups are about devices.
         let of_devices = options.extended || options.partitions != Partitions::Named;
         options.devices |= !either || of_devices || !options.entries.is_empty();
         options.cpu |= !either;

@@ -1,30 +1,33 @@
 //! The table of iostat's options.
 
 use super::{CounterDirectory, Entry, Options, Partitions, Unit};
-use candor_front::{Group, Plain, Refused, Row, Set, Table, bare, row, store};
+use candor_front::{Group, Plain, Refused, Set, Table, bare, row, store};
 
-/// The options so far, and what decides only together.
+/// A command line as read so far.
 #[derive(Debug, Default)]
-pub struct Draft {
+pub struct CommandLine {
     /// The options.
     pub(super) options: Options,
-    /// Units that were asked for.
+    /// Units, in the order of their options.
     pub(super) units: Vec<Unit>,
     /// Interval and count.
     pub(super) numbers: Vec<u64>,
-    /// The version is asked for.
+    /// The option `-V`.
     pub(super) version: bool,
 }
 
 /// The values of iostat's options.
-pub type Value = Plain<Draft>;
+pub type Value = Plain<CommandLine>;
 
-const fn switch(letter: &'static str, set: Set<Draft>, help: &'static str) -> Row<Value> {
-    row(letter, Value::SWITCH, set, help).letter(letter.as_bytes()[0] as char).exact("", "")
-}
+type Row = candor_front::Row<Value>;
 
-const fn long(name: &'static str, set: Set<Draft>, help: &'static str) -> Row<Value> {
-    row(name, Value::SWITCH, set, help).exact("", "")
+/// A switch that is supported exactly. A name of one letter is also its letter.
+const fn switch(name: &'static str, set: Set<CommandLine>, help: &'static str) -> Row {
+    let switch = row(name, Value::SWITCH, set, help).exact("", "");
+    match name.as_bytes() {
+        [letter] => switch.letter(*letter as char),
+        _ => switch,
+    }
 }
 
 /// All options, in the order of the manual.
@@ -35,49 +38,49 @@ pub const TABLE: Table<Value> = Table(&[
 ]);
 
 #[rustfmt::skip]
-const REPORTS: &[Row<Value>] = &[
-    switch("c", |d, _| store(&mut d.options.cpu, true), "time of the CPUs"),
-    switch("d", |d, _| store(&mut d.options.devices, true), "devices"),
-    switch("x", |d, _| store(&mut d.options.extended, true), "extended figures"),
-    switch("s", |d, _| store(&mut d.options.short, true), "fewer columns"),
-    switch("y", |d, _| store(&mut d.options.skip_first, true), "no report since boot"),
-    switch("t", |d, _| store(&mut d.options.timestamp, true), "the time of each report"),
-    switch("V", |d, _| store(&mut d.version, true), "the version"),
+const REPORTS: &[Row] = &[
+    switch("c", |c, _| store(&mut c.options.cpu, true), "Print CPU utilisation"),
+    switch("d", |c, _| store(&mut c.options.devices, true), "Print devices"),
+    switch("x", |c, _| store(&mut c.options.extended, true), "Print extended metrics"),
+    switch("s", |c, _| store(&mut c.options.short, true), "Print fewer columns"),
+    switch("y", |c, _| store(&mut c.options.skip_first, true), "Omit the report since boot"),
+    switch("t", |c, _| store(&mut c.options.timestamp, true), "Print the time of each report"),
+    switch("V", |c, _| store(&mut c.version, true), "Print the version"),
 ];
 
 #[rustfmt::skip]
-const DEVICES: &[Row<Value>] = &[
-    row("p", Value::maybe("DEVICE,…|ALL"), partitions, "partitions as well").letter('p')
-        .exact("", "ALL"),
-    row("g", Value::value("GROUP"), group, "the devices that follow as a group").letter('g')
-        .exact("", "G"),
-    switch("H", |d, _| store(&mut d.options.groups_only, true), "groups without their members"),
-    switch("N", |d, _| store(&mut d.options.mapped_names, true), "names of the device mapper"),
-    switch("z", |d, _| store(&mut d.options.skip_idle, true), "no devices that did nothing"),
-    bare("j", Value::value("TYPE"), "persistent names").letter('j')
+const DEVICES: &[Row] = &[
+    Row::flag("p", "DEVICE,…|ALL", partitions, "Print partitions in addition").exact("", "ALL"),
+    Row::value("g", "GROUP", group, "Group the devices that follow").exact("", "G"),
+    switch("H", |c, _| store(&mut c.options.groups_only, true),
+        "Print groups without their members"),
+    switch("N", |c, _| store(&mut c.options.mapped_names, true),
+        "Print names of the device mapper"),
+    switch("z", |c, _| store(&mut c.options.skip_idle, true), "Omit idle devices"),
+    bare("j", Value::value("TYPE"), "Print persistent names").letter('j')
         .refused("", "names come from the kernel, or with -N from the device mapper"),
-    row("f", Value::value("DIRECTORY"), |d, t| directory(d, t, false),
-        "counters of block/DEVICE/stat and diskstats in that directory; +f: add the kernel's")
-        .letter('f').exact("", "/dir"),
+    Row::value("f", "DIRECTORY", |c, t| directory(c, t, false),
+        "Read block/DEVICE/stat and diskstats in DIRECTORY; +f adds the kernel's devices")
+        .exact("", "/dir"),
 ];
 
 #[rustfmt::skip]
-const FORM: &[Row<Value>] = &[
-    switch("k", |d, _| { d.units.push(Unit::Kilo); Ok(()) }, "amounts in kB"),
-    switch("m", |d, _| { d.units.push(Unit::Mega); Ok(()) }, "amounts in MB"),
-    switch("h", |d, _| {
-        (d.options.human, d.options.pretty) = (true, true);
+const FORM: &[Row] = &[
+    switch("k", |c, _| { c.units.push(Unit::Kilo); Ok(()) }, "Print amounts in kB"),
+    switch("m", |c, _| { c.units.push(Unit::Mega); Ok(()) }, "Print amounts in MB"),
+    switch("h", |c, _| {
+        (c.options.human, c.options.pretty) = (true, true);
         Ok(())
-    }, "--human and --pretty"),
-    long("human", |d, _| store(&mut d.options.human, true), "a unit with each amount"),
-    long("pretty", |d, _| store(&mut d.options.pretty, true), "names at the end of lines"),
-    long("compact", |d, _| store(&mut d.options.compact, true), "all columns on one line"),
-    row("dec", Value::value("0|1|2"), decimals, "decimals").exact("", "1"),
-    row("o", Value::value("JSON"), format, "JSON instead of text").letter('o').exact("", "JSON"),
+    }, "Same as --human --pretty"),
+    switch("human", |c, _| store(&mut c.options.human, true), "Print each amount with its unit"),
+    switch("pretty", |c, _| store(&mut c.options.pretty, true), "Print names at the end of lines"),
+    switch("compact", |c, _| store(&mut c.options.compact, true), "Print all columns on one line"),
+    Row::value("dec", "0|1|2", decimals, "Print this number of decimals").exact("", "1"),
+    Row::value("o", "JSON", format, "Print JSON instead of text").exact("", "JSON"),
 ];
 
-fn decimals(draft: &mut Draft, text: &str) -> Result<(), Refused> {
-    draft.options.decimals = match text {
+fn decimals(line: &mut CommandLine, text: &str) -> Result<(), Refused> {
+    line.options.decimals = match text {
         "0" => 0,
         "1" => 1,
         "2" => 2,
@@ -89,9 +92,9 @@ fn decimals(draft: &mut Draft, text: &str) -> Result<(), Refused> {
     Ok(())
 }
 
-fn format(draft: &mut Draft, text: &str) -> Result<(), Refused> {
+fn format(line: &mut CommandLine, text: &str) -> Result<(), Refused> {
     match text {
-        "JSON" => draft.options.json = true,
+        "JSON" => line.options.json = true,
         "" => return Err(Refused::whole(text, "`-o` needs the word JSON", "")),
         other => {
             let message = format!("`-o {other}`: the only format is JSON, in capitals");
@@ -101,42 +104,46 @@ fn format(draft: &mut Draft, text: &str) -> Result<(), Refused> {
     Ok(())
 }
 
-/// The directory of `-f`, or of `+f`, which adds its counters to the kernel's.
-pub(super) fn directory(draft: &mut Draft, text: &str, with_kernel: bool) -> Result<(), Refused> {
+/// The directory of `-f`, or of `+f`, which adds it to the kernel's devices.
+pub(super) fn directory(
+    line: &mut CommandLine,
+    text: &str,
+    with_kernel: bool,
+) -> Result<(), Refused> {
     if text.is_empty() {
         return Err(Refused::whole(text, "`-f` needs the name of a directory", ""));
     }
     let path = text.into();
-    store(&mut draft.options.directory, Some(CounterDirectory { path, with_kernel }))
+    store(&mut line.options.directory, Some(CounterDirectory { path, with_kernel }))
 }
 
-fn group(draft: &mut Draft, text: &str) -> Result<(), Refused> {
+fn group(line: &mut CommandLine, text: &str) -> Result<(), Refused> {
     if text.is_empty() {
         return Err(Refused::whole(text, "`-g` needs the name of a group", ""));
     }
-    draft.options.entries.push(Entry::Group(text.to_owned()));
+    line.options.entries.push(Entry::Group(text.to_owned()));
     Ok(())
 }
 
-fn partitions(draft: &mut Draft, text: &str) -> Result<(), Refused> {
+fn partitions(line: &mut CommandLine, text: &str) -> Result<(), Refused> {
     match text {
-        "" => draft.widen(Partitions::Used),
-        "ALL" => draft.widen(Partitions::All),
-        // A number behind `-p` is the interval, as it is everywhere else.
+        "" => line.widen(Partitions::Used),
+        "ALL" => line.widen(Partitions::All),
+        // A number after `-p` is the interval.
         number if is_number(number) => {
-            draft.widen(Partitions::Used);
-            draft.operand(number)?;
+            line.widen(Partitions::Used);
+            line.operand(number)?;
         }
         names => {
             for name in names.split(',').filter(|name| !name.is_empty()) {
-                draft.options.entries.push(Entry::WithPartitions(device(name)));
+                line.options.entries.push(Entry::WithPartitions(device(name)));
             }
         }
     }
     Ok(())
 }
 
-impl Draft {
+impl CommandLine {
     fn widen(&mut self, partitions: Partitions) {
         if self.options.partitions != Partitions::All {
             self.options.partitions = partitions;
@@ -159,7 +166,7 @@ impl Draft {
     }
 }
 
-/// The kernel's name of `/dev/sda`; it has `!` where names of nodes have `/`.
+/// The kernel's name of `/dev/sda`, with `!` for each `/` in the node's name.
 fn device(word: &str) -> String {
     word.strip_prefix("/dev/").unwrap_or(word).replace('/', "!")
 }
