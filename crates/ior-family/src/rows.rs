@@ -1,5 +1,7 @@
 //! Rows of mdtest and md-workbench, and their setters.
 
+use std::ops::RangeInclusive;
+
 use candor_front::{Plain, Refused, Row, bare, store};
 
 use super::back_ends::{HINTS, LOCKS, STRIPES};
@@ -35,7 +37,11 @@ pub fn count_flag(place: &mut u32, text: &str) -> Result<(), Refused> {
 ///
 /// # Errors
 /// The word is no number, or out of bounds.
-pub fn put<T: TryFrom<u64>>(place: &mut T, text: &str, bounds: [u64; 2]) -> Result<(), Refused> {
+pub fn put<T: TryFrom<u64>>(
+    place: &mut T,
+    text: &str,
+    bounds: RangeInclusive<u64>,
+) -> Result<(), Refused> {
     store(place, within(text, bounds)?)
 }
 
@@ -44,7 +50,7 @@ pub fn put<T: TryFrom<u64>>(place: &mut T, text: &str, bounds: [u64; 2]) -> Resu
 /// # Errors
 /// The word is no number, or out of bounds.
 pub fn put_some(place: &mut Option<u64>, text: &str) -> Result<(), Refused> {
-    store(place, Some(within(text, [0, NUMBER_MAX])?))
+    store(place, Some(within(text, 0..=NUMBER_MAX)?))
 }
 
 /// Rows that both tools share.

@@ -3,6 +3,8 @@
 //! `-n 10`, `-n10` and `-n=10` are equivalent. Flags may be grouped (`-FCT`), are counted, and may
 //! have a number (`-F=0`). Long names are not abbreviated.
 
+use std::ops::RangeInclusive;
+
 use candor_record::Note;
 
 use candor_front::{
@@ -45,11 +47,11 @@ pub fn number(text: &str) -> Result<u64, Refused> {
 ///
 /// # Errors
 /// The word is no number, or out of bounds.
-pub fn within<T: TryFrom<u64>>(text: &str, [min, max]: [u64; 2]) -> Result<T, Refused> {
+pub fn within<T: TryFrom<u64>>(text: &str, bounds: RangeInclusive<u64>) -> Result<T, Refused> {
     let number = number(text)?;
-    let fits = (min..=max).contains(&number).then(|| T::try_from(number).ok()).flatten();
+    let fits = T::try_from(number).ok().filter(|_| bounds.contains(&number));
     fits.ok_or_else(|| {
-        let remedy = format!("give {min} to {max}");
+        let remedy = format!("give {} to {}", bounds.start(), bounds.end());
         Refused::whole(text, format!("{number} is out of range"), remedy)
     })
 }
@@ -61,7 +63,7 @@ pub fn within<T: TryFrom<u64>>(text: &str, [min, max]: [u64; 2]) -> Result<T, Re
 pub fn flag(text: &str, before: u32) -> Result<u32, Refused> {
     match text {
         "" => Ok(before.saturating_add(1)),
-        text => within(text, [0, i32::MAX as u64]).map_err(|_| {
+        text => within(text, 0..=i32::MAX as u64).map_err(|_| {
             Refused::whole(text, format!("`{text}` is no number"), "give 0 or 1, or nothing")
         }),
     }

@@ -1,5 +1,6 @@
 //! The values of IOR's options: numbers with a one-letter unit, memory, lists of directives.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use candor_front::{Refused, Span, Word};
@@ -49,12 +50,12 @@ pub fn number(text: &str) -> Result<i64, Refused> {
 ///
 /// # Errors
 /// The word is no number, or out of bounds.
-pub fn within(text: &str, [min, max]: [i64; 2]) -> Result<i64, Refused> {
+pub fn within(text: &str, bounds: RangeInclusive<i64>) -> Result<i64, Refused> {
     let number = number(text)?;
-    if (min..=max).contains(&number) {
+    if bounds.contains(&number) {
         Ok(number)
     } else {
-        let remedy = format!("give {min} to {max}");
+        let remedy = format!("give {} to {}", bounds.start(), bounds.end());
         Err(Refused::whole(text, format!("{number} is out of range"), remedy))
     }
 }
@@ -68,7 +69,7 @@ pub fn seconds(text: &str) -> Result<Duration, Refused> {
     let (whole, decimals) = word.split_once('.').unwrap_or((word, ""));
     let is_decimal = |digits: &str| digits.bytes().all(|c| c.is_ascii_digit());
     if decimals.is_empty() || !is_decimal(whole) || !is_decimal(decimals) {
-        let seconds = within(text, [0, i64::from(u32::MAX)])?;
+        let seconds = within(text, 0..=i64::from(u32::MAX))?;
         return Ok(Duration::from_secs(seconds.unsigned_abs()));
     }
     let seconds = word.parse().ok().filter(|seconds| *seconds <= f64::from(u32::MAX));
@@ -91,7 +92,7 @@ pub fn flag(text: &str, before: u32) -> Result<u32, Refused> {
         "false" | "no" | "off" => return Ok(0),
         _ => {}
     }
-    within(text, [0, i64::from(i32::MAX)]).map(|number| number as u32).map_err(|_| {
+    within(text, 0..=i64::from(i32::MAX)).map(|number| number as u32).map_err(|_| {
         Refused::whole(text, format!("`{text}` is neither 0 nor 1"), "give 0 or 1, or nothing")
     })
 }
@@ -111,7 +112,7 @@ pub enum Memory {
 /// The word has another form, or the share is above 100 %.
 pub fn memory(text: &str) -> Result<Memory, Refused> {
     let Some(percent) = text.trim().strip_suffix('%') else {
-        return within(text, [0, i64::MAX]).map(|bytes| Memory::Bytes(bytes as u64));
+        return within(text, 0..=i64::MAX).map(|bytes| Memory::Bytes(bytes as u64));
     };
     let percent = percent.trim().parse().ok().filter(|percent: &u8| *percent <= 100);
     percent.map(Memory::Percent).ok_or_else(|| {

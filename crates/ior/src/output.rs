@@ -57,7 +57,8 @@ struct TestResults<'a> {
 impl<'a> Results<'a> {
     /// Empty results. `filesystems` belong to the tests, if known.
     pub fn new(
-        (setup, phases): (&'a Setup, &'a [TestPhase]),
+        setup: &'a Setup,
+        phases: &'a [TestPhase],
         machine: Machine,
         filesystems: &[Option<Filesystem>],
         began: Moment,

@@ -73,7 +73,7 @@ pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnost
     if out.errors.is_empty() {
         for (nth, test) in reading.tests.iter().enumerate() {
             let scope = reading.scope(test);
-            lowering.test(nth, &mut setup.tests, &scope, (&mut origins, &mut out));
+            lowering.test(nth, &mut setup.tests, &scope, &mut origins, &mut out);
         }
     }
     for test in &reading.tests {

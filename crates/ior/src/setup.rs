@@ -119,7 +119,7 @@ pub(super) fn settle(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) 
         let mut settled = TestSetup { id, options: test.options.clone(), ..TestSetup::default() };
         settled.on_several_hosts = reading.on_several_hosts;
         settle_phases(&mut settled.options);
-        settle_tasks(&mut settled, &scope, (reading.ranks, reading.fake), out);
+        settle_tasks(&mut settled, &scope, reading.ranks, reading.fake, out);
         settled.signature = match settled.options.data.signature {
             // IOR also uses 32 bits of the time.
             0 => now_s as i32,
@@ -153,7 +153,8 @@ fn settle_phases(options: &mut Options) {
 fn settle_tasks(
     test: &mut TestSetup,
     scope: &TestScope<'_>,
-    (ranks, fake): (u32, FakeNodes),
+    ranks: u32,
+    fake: FakeNodes,
     out: &mut Diagnostics,
 ) {
     let run = &test.options.run;

@@ -5,6 +5,8 @@ mod files;
 mod output;
 mod run;
 
+use std::ops::RangeInclusive;
+
 use super::{HelpPart, Instead, Options};
 use crate::grammar;
 use candor_front::{Group, Plain, Refused, Set, Table, bare, store};
@@ -102,12 +104,12 @@ fn put_some_size(place: &mut Option<u64>, text: &str) -> Result<(), Refused> {
 fn put_number<T: TryFrom<u64>>(
     place: &mut T,
     text: &str,
-    [min, max]: [u64; 2],
+    bounds: RangeInclusive<u64>,
 ) -> Result<(), Refused> {
-    let number = grammar::number(text, max)?;
-    let fits = T::try_from(number).ok().filter(|_| number >= min);
+    let number = grammar::number(text, *bounds.end())?;
+    let fits = T::try_from(number).ok().filter(|_| bounds.contains(&number));
     let number = fits.ok_or_else(|| {
-        let remedy = format!("give {min} to {max}");
+        let remedy = format!("give {} to {}", bounds.start(), bounds.end());
         Refused::whole(text, format!("{number} is out of range"), remedy)
     })?;
     store(place, number)
@@ -117,7 +119,7 @@ fn put_number<T: TryFrom<u64>>(
 fn put_some_number<T: TryFrom<u64> + Default>(
     place: &mut Option<T>,
     text: &str,
-    bounds: [u64; 2],
+    bounds: RangeInclusive<u64>,
 ) -> Result<(), Refused> {
     put_number(place.insert(T::default()), text, bounds)
 }

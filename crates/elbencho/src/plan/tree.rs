@@ -72,15 +72,15 @@ pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
     let asked = &context.setup.asked;
     if kind == PhaseKind::Write && asked.mix.read_threads.is_some() {
         return phases::readers_and_writers(context.setup, |name, workers, kind| {
-            job(context, kind, name, (workers, THERE))
+            job(context, kind, name, workers, THERE)
         });
     }
     let target = if kind == PhaseKind::MakeDirs { MADE } else { THERE };
-    vec![job(context, kind, "workers", (asked.run.threads, target))]
+    vec![job(context, kind, "workers", asked.run.threads, target)]
 }
 
 /// A job of `workers` workers on the trees with this name prefix.
-fn job(context: &Context<'_>, kind: PhaseKind, name: &str, (workers, target): (u32, &str)) -> Job {
+fn job(context: &Context<'_>, kind: PhaseKind, name: &str, workers: u32, target: &str) -> Job {
     Job {
         name: name.into(),
         workers,

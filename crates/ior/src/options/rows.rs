@@ -5,6 +5,8 @@ mod files;
 mod output;
 mod run;
 
+use std::ops::RangeInclusive;
+
 use super::Options;
 use crate::grammar;
 use candor_front::{Group, Plain, Refused, Set, Table, bare, store, store_text};
@@ -66,7 +68,11 @@ fn count(place: &mut u32, text: &str) -> Result<(), Refused> {
 }
 
 /// Sets a number within bounds.
-fn put_number<T: TryFrom<i64>>(place: &mut T, text: &str, bounds: [i64; 2]) -> Result<(), Refused> {
+fn put_number<T: TryFrom<i64>>(
+    place: &mut T,
+    text: &str,
+    bounds: RangeInclusive<i64>,
+) -> Result<(), Refused> {
     let number = grammar::within(text, bounds)?;
     // The bounds are within the type.
     if let Ok(number) = T::try_from(number) {
@@ -77,26 +83,27 @@ fn put_number<T: TryFrom<i64>>(place: &mut T, text: &str, bounds: [i64; 2]) -> R
 
 /// Sets a number of at most 32 bits.
 fn put_count<T: TryFrom<i64>>(place: &mut T, text: &str) -> Result<(), Refused> {
-    put_number(place, text, [0, u32::MAX.into()])
+    put_number(place, text, 0..=u32::MAX.into())
 }
 
 /// Sets a number of at most 63 bits.
 fn put_natural<T: TryFrom<i64>>(place: &mut T, text: &str) -> Result<(), Refused> {
-    put_number(place, text, [0, i64::MAX])
+    put_number(place, text, 0..=i64::MAX)
 }
 
 /// Sets a number; -1 selects IOR's own value.
 fn put_unless_negative(
     place: &mut Option<u32>,
     text: &str,
-    [min, max]: [i64; 2],
+    bounds: RangeInclusive<i64>,
 ) -> Result<(), Refused> {
-    *place = match grammar::within(text, [-1, max])? {
+    *place = match grammar::within(text, -1..=*bounds.end())? {
         -1 => None,
-        number if number >= min => Some(number as u32),
+        number if bounds.contains(&number) => Some(number as u32),
         number => {
             let message = format!("{number} is out of range");
-            return Err(Refused::whole(text, message, format!("give {min} to {max}, or -1")));
+            let remedy = format!("give {} to {}, or -1", bounds.start(), bounds.end());
+            return Err(Refused::whole(text, message, remedy));
         }
     };
     Ok(())

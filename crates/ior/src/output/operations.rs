@@ -12,7 +12,9 @@ const HEADER: &str = "time,runtime,tp\n";
 
 /// The operation files that a phase requests: names, and rows with header; empty without a request.
 pub fn operation_files(
-    (setup, phases, plan): (&Setup, &[TestPhase], &Plan),
+    setup: &Setup,
+    phases: &[TestPhase],
+    plan: &Plan,
     record: &PhaseRecord,
 ) -> Vec<(String, String)> {
     let found = || {

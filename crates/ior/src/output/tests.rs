@@ -95,7 +95,7 @@ fn filesystem() -> Filesystem {
 
 /// Runs two repetitions, and returns the lines and the results.
 fn ran<'a>(setup: &'a Setup, phases: &'a [TestPhase], errors: u64) -> (String, Results<'a>) {
-    let mut results = Results::new((setup, phases), machine(), &[Some(filesystem())], moment(5));
+    let mut results = Results::new(setup, phases, machine(), &[Some(filesystem())], moment(5));
     let mut text = results.head();
     for (nth, phase) in phases.iter().enumerate() {
         text += &results.started(nth, &moment(6));
@@ -180,7 +180,7 @@ fn a_row_is_that_of_ior() {
         "write     284.17     284.84     0.035106    10240      1024.00    0.001105   0.351069   \
          0.000144   0.351902   0   \n"
     );
-    let mut test = Results::new((&setup, &[]), machine(), &[], moment(1)).tests.remove(0);
+    let mut test = Results::new(&setup, &[], machine(), &[], moment(1)).tests.remove(0);
     test.rows.push(figures);
     let tail = text::tail(&[test], &moment(5));
     let row = tail.lines().find(|line| line.starts_with("write")).expect("a row");
@@ -230,7 +230,7 @@ fn json_is_one_document() {
 #[test]
 fn bytes_and_files_that_differ_from_the_test_are_warned_of() {
     let (setup, phases) = (setup(|_| {}), phases(1));
-    let results = Results::new((&setup, &phases), machine(), &[], moment(5));
+    let results = Results::new(&setup, &phases, machine(), &[], moment(5));
     let write = record(0, measured(Direction::Write, 0));
     let bytes = setup.tests[0].aggregate_bytes();
     assert_eq!(results.size_warning(&write, bytes), "");
@@ -254,7 +254,7 @@ fn csv_has_rows_alone() {
 fn each_task_has_a_row() {
     let setup = setup(|test| test.options.output.rank_csv = Some("ranks.csv".into()));
     let phases = phases(1);
-    let mut results = Results::new((&setup, &phases), machine(), &[], moment(5));
+    let mut results = Results::new(&setup, &phases, machine(), &[], moment(5));
     let of_write = record(0, measured(Direction::Write, 0));
     results.ended(&of_write, "");
     let (file, rows) = results.task_rows(&of_write).expect("rows");
@@ -286,7 +286,7 @@ fn figures_come_from_stages() {
 fn a_dry_run_names_the_phases() {
     let setup = setup(|test| test.options.output.dry_run = true);
     let phases = phases(1);
-    let mut results = Results::new((&setup, &phases), machine(), &[], moment(5));
+    let mut results = Results::new(&setup, &phases, machine(), &[], moment(5));
     let text = results.dry_run(&moment(6));
     assert!(
         text.contains(
@@ -318,7 +318,7 @@ fn transfers_go_to_the_files_of_their_tasks() {
         let ops = vec![op(0, 0, 2), op(1, 10 * MIB, 4)];
         let log = Some(Box::new(Log { ops, ..Log::default() }));
         let record = record(0, Measurement { log, ..Measurement::default() });
-        operation_files((&setup, &phases, &plan), &record)
+        operation_files(&setup, &phases, &plan, &record)
     };
     let own = files(Sharing::Own, 0);
     assert_eq!(

@@ -30,7 +30,8 @@ impl Files {
         test: &TestSetup,
         repetition: u32,
         host: &dyn Host,
-        (scope, out): (&TestScope<'_>, &mut Diagnostics),
+        scope: &TestScope<'_>,
+        out: &mut Diagnostics,
     ) -> Files {
         let layout = &test.options.layout;
         let end = if layout.multi_file { format!(".{repetition}") } else { String::new() };
@@ -39,7 +40,7 @@ impl Files {
         }
         let names: Vec<&str> = layout.test_file.split('@').collect();
         let paths = paths(test, &names, &end);
-        let is_device = look(&paths, host, (scope, out));
+        let is_device = look(&paths, host, scope, out);
         let mut targets = match (layout.file_per_process, names.len()) {
             (true, 1) => vec![set(test, names[0], &end)],
             _ => paths.iter().map(|path| file(test, path, is_device)).collect(),
@@ -171,11 +172,7 @@ fn base(test: &TestSetup) -> Target {
 }
 
 /// Checks the files and reports other types; returns true for a block device.
-fn look(
-    paths: &[PathBuf],
-    host: &dyn Host,
-    (scope, out): (&TestScope<'_>, &mut Diagnostics),
-) -> bool {
+fn look(paths: &[PathBuf], host: &dyn Host, scope: &TestScope<'_>, out: &mut Diagnostics) -> bool {
     let mut is_device = false;
     for path in paths {
         let shown = path.text();

@@ -29,12 +29,13 @@ impl Lowering<'_> {
         nth: usize,
         tests: &mut [TestSetup],
         scope: &TestScope<'_>,
-        (origins, out): (&mut Origins, &mut Diagnostics),
+        origins: &mut Origins,
+        out: &mut Diagnostics,
     ) {
         let several = tests.len() > 1;
         let test = &mut tests[nth];
         for repetition in 0..test.options.run.repetitions {
-            let files = Files::of(test, repetition, self.host, (scope, &mut *out));
+            let files = Files::of(test, repetition, self.host, scope, out);
             if repetition == 0 {
                 self.notice(test, &files, scope, out);
             }

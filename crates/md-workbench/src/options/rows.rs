@@ -39,7 +39,7 @@ const PHASES: &[Row] = &[
     flag("run-cleanup", |o, t| put_flag(&mut o.run.cleanup, t), "Remove objects and sets")
         .letter('3').near("phase", "1", "all objects are removed before the first set; \
               md-workbench removes one set after another"),
-    Row::value("iterations", "N", |o, t| put(&mut o.run.iterations, t, [1, 10_000]),
+    Row::value("iterations", "N", |o, t| put(&mut o.run.iterations, t, 1..=10_000),
         "Run N benchmarks, one after another").letter('R').default("3").exact("phase", "2"),
     flag("read-only", |o, t| put_flag(&mut o.run.read_only, t), "Stat and read only")
         .exact("entries.steps", "1"),
@@ -51,17 +51,17 @@ const PHASES: &[Row] = &[
 const OBJECTS: &[Row] = &[
     Row::value("o", "DIR", |o, t| store(&mut o.objects.prefix, t.to_owned()),
         "Put the sets into DIR").default("./out").exact("target.path", "/a"),
-    Row::value("data-sets", "N", |o, t| put(&mut o.objects.sets, t, [1, NUMBER_MAX]),
+    Row::value("data-sets", "N", |o, t| put(&mut o.objects.sets, t, 1..=NUMBER_MAX),
         "Use N sets per process").letter('D').default("10").exact("target.tree.width", "2"),
-    Row::value("precreate-per-set", "N", |o, t| put(&mut o.objects.precreate, t, [1, NUMBER_MAX]),
+    Row::value("precreate-per-set", "N", |o, t| put(&mut o.objects.precreate, t, 1..=NUMBER_MAX),
         "Create N objects in each set").letter('P').default("3000")
         .exact("target.tree.items", "30"),
-    Row::value("obj-per-proc", "N", |o, t| put(&mut o.objects.steps, t, [1, NUMBER_MAX]),
+    Row::value("obj-per-proc", "N", |o, t| put(&mut o.objects.steps, t, 1..=NUMBER_MAX),
         "Benchmark N objects of each set").letter('I').default("1000").exact("entries.first", "10"),
-    Row::value("offset", "N", |o, t| put(&mut o.objects.offset, t, [0, NUMBER_MAX]),
+    Row::value("offset", "N", |o, t| put(&mut o.objects.offset, t, 0..=NUMBER_MAX),
         "Read objects of the N-th next rank, N more per set").letter('O').default("1")
         .exact("entries.window.rank_step", "2"),
-    Row::value("start-item", "N", |o, t| put(&mut o.objects.start_item, t, [0, NUMBER_MAX]),
+    Row::value("start-item", "N", |o, t| put(&mut o.objects.start_item, t, 0..=NUMBER_MAX),
         "Start with object N").default("0").exact("entries.window.start", "5"),
     Row::value("run-info-file", "FILE", |o, t| store(&mut o.run.run_info_file, t.to_owned()),
         "Store the number of the first object in FILE for later runs")
@@ -70,7 +70,7 @@ const OBJECTS: &[Row] = &[
 
 #[rustfmt::skip]
 const RUN: &[Row] = &[
-    Row::value("stonewall-timer", "SECONDS", |o, t| put(&mut o.run.stonewall_s, t, [0, NUMBER_MAX]),
+    Row::value("stonewall-timer", "SECONDS", |o, t| put(&mut o.run.stonewall_s, t, 0..=NUMBER_MAX),
         "End each benchmark after SECONDS").letter('w').default("0").exact("stop.time", "5"),
     flag("stonewall-wear-out", |o, t| put_flag(&mut o.run.wear_out, t),
         "Then let all processes reach the count of the furthest").letter('W')
@@ -91,7 +91,7 @@ const WAITS: &str =
 
 #[rustfmt::skip]
 const DATA: &[Row] = &[
-    Row::value("object-size", "BYTES", |o, t| put(&mut o.data.size, t, [0, NUMBER_MAX]),
+    Row::value("object-size", "BYTES", |o, t| put(&mut o.data.size, t, 0..=NUMBER_MAX),
         "Make objects of BYTES").letter('S').default("3901").exact("target.tree.file_size", "100"),
     flag("verify-read", |o, t| put_flag(&mut o.data.verify_read, t), "Verify the data of reads")
         .letter('X').exact("entries.verify", "1"),

@@ -53,13 +53,13 @@ const PHASES: &[Row] = &[
 const TREE: &[Row] = &[
     Row::value("d", "DIR[@DIR...]", paths, "Run the test in these directories").default("./out")
         .exact("target.path", "/a@/b"),
-    Row::value("n", "N", |o, t| put(&mut o.tree.items, t, [0, ITEMS_MAX]), "Use N items per task")
+    Row::value("n", "N", |o, t| put(&mut o.tree.items, t, 0..=ITEMS_MAX), "Use N items per task")
         .default("0").exact("target.tree.items", "100"),
-    Row::value("I", "N", |o, t| put(&mut o.tree.items_per_dir, t, [0, ITEMS_MAX]),
+    Row::value("I", "N", |o, t| put(&mut o.tree.items_per_dir, t, 0..=ITEMS_MAX),
         "Use N items per task in each directory").default("0").exact("target.tree.items", "10"),
-    Row::value("z", "N", |o, t| put(&mut o.tree.depth, t, [0, 64]), "Make N levels of directories")
+    Row::value("z", "N", |o, t| put(&mut o.tree.depth, t, 0..=64), "Make N levels of directories")
         .default("0").exact("target.tree.depth", "2"),
-    Row::value("b", "N", |o, t| put(&mut o.tree.branch, t, [0, NUMBER_MAX]),
+    Row::value("b", "N", |o, t| put(&mut o.tree.branch, t, 0..=NUMBER_MAX),
         "Make N directories in each directory").default("1").exact("target.tree.width", "3"),
     flag("L", |o, t| put_flag(&mut o.tree.leaf_only, t),
         "Put items into the deepest directories only").exact("target.tree.leaves_only", "1"),
@@ -78,30 +78,30 @@ const TREE: &[Row] = &[
 
 #[rustfmt::skip]
 const RUN: &[Row] = &[
-    Row::value("i", "N", |o, t| put(&mut o.run.iterations, t, [1, 10_000]), "Repeat N times")
+    Row::value("i", "N", |o, t| put(&mut o.run.iterations, t, 1..=10_000), "Repeat N times")
         .default("1").exact("phase", "2"),
-    Row::value("f", "N", |o, t| put(&mut o.run.first, t, [1, NUMBER_MAX]), "Start with N tasks")
+    Row::value("f", "N", |o, t| put(&mut o.run.first, t, 1..=NUMBER_MAX), "Start with N tasks")
         .default("1").exact("job.workers", "2"),
-    Row::value("l", "N", |o, t| put(&mut o.run.last, t, [0, NUMBER_MAX]), "End with N tasks")
+    Row::value("l", "N", |o, t| put(&mut o.run.last, t, 0..=NUMBER_MAX), "End with N tasks")
         .default("0").exact("job.workers", "2"),
-    Row::value("s", "N", |o, t| put(&mut o.run.stride, t, [1, NUMBER_MAX]),
+    Row::value("s", "N", |o, t| put(&mut o.run.stride, t, 1..=NUMBER_MAX),
         "Add N tasks in each step").default("1").exact("job.workers", "2"),
-    Row::value("N", "N", |o, t| put(&mut o.run.shift, t, [0, NUMBER_MAX]),
+    Row::value("N", "N", |o, t| put(&mut o.run.shift, t, 0..=NUMBER_MAX),
         "In each phase, use the items of the N-th next task").default("0")
         .near("job.rank_shift", "1", SHARED_CACHES),
     flag("B", |o, t| put_flag(&mut o.run.no_barriers, t), "Disable barriers between phases")
         .near("phase", "1", "phases begin together; the time of a task ends with its own last \
               operation, like without a barrier at the end"),
-    Row::value("p", "SECONDS", |o, t| put(&mut o.run.delay_s, t, [0, NUMBER_MAX]),
+    Row::value("p", "SECONDS", |o, t| put(&mut o.run.delay_s, t, 0..=NUMBER_MAX),
         "Wait SECONDS before the tests of an iteration").default("0").exact("phase.delay", "1"),
-    Row::value("W", "SECONDS", |o, t| put(&mut o.run.stonewall_s, t, [0, NUMBER_MAX]),
+    Row::value("W", "SECONDS", |o, t| put(&mut o.run.stonewall_s, t, 0..=NUMBER_MAX),
         "Stop creating files after SECONDS; all tasks reach the same count").default("0")
         .exact("stop.stonewall", "5"),
     Row::value("x", "FILE", |o, t| store_text(&mut o.run.stonewall_file, t),
         "Store the number of created files in FILE for later runs").exact("entries.first", "f"),
     flag("R", |o, t| put_flag(&mut o.run.random, t), "Stat and read in random order")
         .exact("entries.select", "1"),
-    Row::value("random-seed", "N", |o, t| put(&mut o.run.random_seed, t, [0, NUMBER_MAX]),
+    Row::value("random-seed", "N", |o, t| put(&mut o.run.random_seed, t, 0..=NUMBER_MAX),
         "Set the seed of the random order").default("0").exact("seed", "7"),
     flag("Y", |o, t| put_flag(&mut o.making.sync, t), "Sync after each phase, within its time")
         .near("entries.syncfs_at_end", "1", "the filesystem of the test is synced, not all of the \
@@ -114,7 +114,7 @@ const RUN: &[Row] = &[
         "End the test at a warning").exact("phase.on_failure", "1"),
     flag("v", |o, t| count_flag(&mut o.run.verbosity, t), "Increase verbosity by one")
         .near("", "1", LEVELS),
-    Row::value("V", "N", |o, t| put(&mut o.run.verbosity, t, [0, NUMBER_MAX]), "Set verbosity to N")
+    Row::value("V", "N", |o, t| put(&mut o.run.verbosity, t, 0..=NUMBER_MAX), "Set verbosity to N")
         .default("0").near("", "1", LEVELS),
 ];
 
@@ -126,9 +126,9 @@ const LEVELS: &str =
 
 #[rustfmt::skip]
 const DATA: &[Row] = &[
-    Row::value("w", "BYTES", |o, t| put(&mut o.data.write_bytes, t, [0, 1 << 40]),
+    Row::value("w", "BYTES", |o, t| put(&mut o.data.write_bytes, t, 0..=1 << 40),
         "Write BYTES to each new file").default("0").exact("target.tree.file_size", "3901"),
-    Row::value("e", "BYTES", |o, t| put(&mut o.data.read_bytes, t, [0, 1 << 40]),
+    Row::value("e", "BYTES", |o, t| put(&mut o.data.read_bytes, t, 0..=1 << 40),
         "Read BYTES from each file").default("0").exact("target.tree.file_size", "3901"),
     flag("y", |o, t| put_flag(&mut o.making.fsync, t), "Sync each file after its write")
         .exact("entries.steps", "1"),

@@ -27,24 +27,26 @@ pub struct Space {
 }
 
 impl Space {
-    fn used_percent([all, free]: [u64; 2]) -> f64 {
+    fn used_percent(all: u64, free: u64) -> f64 {
         if all == 0 { 0.0 } else { (1.0 - free as f64 / all as f64) * 100.0 }
     }
 
     fn line(&self) -> String {
-        let gib = self.bytes[0] as f64 / (1_u64 << 30) as f64;
+        let ([bytes, free], [inodes, free_inodes]) = (self.bytes, self.inodes);
+        let used = Space::used_percent(bytes, free);
+        let used_inodes = Space::used_percent(inodes, free_inodes);
+        let gib = bytes as f64 / (1_u64 << 30) as f64;
         let (size, unit) = if gib > 1024.0 { (gib / 1024.0, "TiB") } else { (gib, "GiB") };
-        let (used, inodes) = (Space::used_percent(self.bytes), Space::used_percent(self.inodes));
-        let millions = self.inodes[0] as f64 / (1_u64 << 20) as f64;
+        let millions = inodes as f64 / (1_u64 << 20) as f64;
         format!(
             "{:<20}: {size:.1} {unit}   Used FS: {used:2.1}%   Inodes: {millions:.1} Mi   Used \
-             Inodes: {inodes:2.1}%\n",
+             Inodes: {used_inodes:2.1}%\n",
             "FS"
         )
     }
 }
 
-/// The lines before the first block, for tasks on `hosts` hosts.
+/// The lines before the first block, for tasks on `nodes` hosts.
 pub fn header(setup: &Setup, nodes: u32, stamp: &str, space: Option<Space>) -> String {
     let asked = &setup.asked;
     let (program, words) = asked

@@ -57,7 +57,7 @@ pub(super) const ACCESS: &[Row] = &[
 
 #[rustfmt::skip]
 pub(super) const ENGINE: &[Row] = &[
-    Row::value("iodepth", "N", |o, t| put_number(&mut o.io.depth, t, [1, 1 << 15]),
+    Row::value("iodepth", "N", |o, t| put_number(&mut o.io.depth, t, 1..=1 << 15),
         "Keep N I/Os of each worker in flight").default("1").exact("blocks.depth", "4"),
     switch("direct", |o, t| put(&mut o.io.direct, t), "Bypass the page cache")
         .exact("blocks.direct", "true"),
@@ -86,14 +86,14 @@ pub(super) const ENGINE: &[Row] = &[
 #[rustfmt::skip]
 pub(super) const DATA: &[Row] = &[
     Row::value("blockvarpct", "PERCENT",
-        |o, t| put_number(&mut o.data.variance_percent, t, [0, 100]),
+        |o, t| put_number(&mut o.data.variance_percent, t, 0..=100),
         "Fill PERCENT of each block with new random bytes").default("100")
         .near("blocks.content", "0", "random bytes are generated outside the measured time; the \
               rest of a block is zero"),
     Row::value("blockvaralgo", "WORD", |_, t| choose(t, ALGORITHMS).map(|_| ()),
         "Select the source of random bytes")
         .idle("fast", "one generator makes random bytes outside the measured time"),
-    Row::value("verify", "SALT", |o, t| put_number(&mut o.data.verify_salt, t, [0, u64::MAX]),
+    Row::value("verify", "SALT", |o, t| put_number(&mut o.data.verify_salt, t, 0..=u64::MAX),
         "Write words of offset and SALT, and verify them on reads").default("0")
         .exact("blocks.verify", "1"),
     switch("verifydirect", |o, t| put(&mut o.data.verify_direct, t),
@@ -102,12 +102,12 @@ pub(super) const DATA: &[Row] = &[
 
 #[rustfmt::skip]
 pub(super) const MIX: &[Row] = &[
-    Row::value("rwmixpct", "PERCENT", |o, t| put_some_number(&mut o.mix.read_percent, t, [0, 100]),
+    Row::value("rwmixpct", "PERCENT", |o, t| put_some_number(&mut o.mix.read_percent, t, 0..=100),
         "Read PERCENT of the blocks in the write phase").exact("blocks.mix", "70"),
-    Row::value("rwmixthr", "N", |o, t| put_some_number(&mut o.mix.read_threads, t, [0, 1 << 16]),
+    Row::value("rwmixthr", "N", |o, t| put_some_number(&mut o.mix.read_threads, t, 0..=1 << 16),
         "Let N workers read in the write phase").exact("job.part", "1"),
     Row::value("rwmixthrpct", "PERCENT",
-        |o, t| put_number(&mut o.mix.read_threads_percent, t, [0, 99]),
+        |o, t| put_number(&mut o.mix.read_threads_percent, t, 0..=99),
         "Limit these workers to PERCENT of the bytes, with --infloop").default("0")
         .exact("pace.flow", "70"),
 ];

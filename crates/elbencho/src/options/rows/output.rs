@@ -9,7 +9,7 @@ pub(super) const RESULTS: &[Row] = &[
         .exact("", "true"),
     switch("latpercent", |o, t| put(&mut o.output.percentiles, t), "Print percentiles of latencies")
         .exact("", "true"),
-    Row::value("latpercent9s", "N", |o, t| put_number(&mut o.output.percentile_nines, t, [0, 6]),
+    Row::value("latpercent9s", "N", |o, t| put_number(&mut o.output.percentile_nines, t, 0..=6),
         "Print further percentiles with N nines after the point").default("0").exact("", "1"),
     switch("lathisto", |o, t| put(&mut o.output.histogram, t), "Print a histogram of latencies")
         .exact("", "true"),
@@ -35,7 +35,7 @@ pub(super) const RESULTS: &[Row] = &[
 
 #[rustfmt::skip]
 pub(super) const LIVE: &[Row] = &[
-    Row::value("liveint", "MS", |o, t| put_number(&mut o.output.live_interval_ms, t, [1, 1 << 32]),
+    Row::value("liveint", "MS", |o, t| put_number(&mut o.output.live_interval_ms, t, 1..=1 << 32),
         "Set the interval of live metrics").default("2000").exact("phase.interval", "500"),
     switch("live1", |o, t| put(&mut o.output.live_line, t), "Print live metrics on one line")
         .exact("", "true"),

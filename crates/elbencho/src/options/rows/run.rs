@@ -31,25 +31,25 @@ pub(super) const PHASES: &[Row] = &[
 
 #[rustfmt::skip]
 pub(super) const RUN: &[Row] = &[
-    Row::value("threads", "N", |o, t| put_number(&mut o.run.threads, t, [1, 1 << 16]),
+    Row::value("threads", "N", |o, t| put_number(&mut o.run.threads, t, 1..=1 << 16),
         "Use N workers").letter('t').default("1").exact("job.workers", "4"),
-    Row::value("iterations", "N", |o, t| put_number(&mut o.run.iterations, t, [1, 1 << 20]),
+    Row::value("iterations", "N", |o, t| put_number(&mut o.run.iterations, t, 1..=1 << 20),
         "Repeat all phases N times").letter('i').default("1").exact("repeats", "2"),
     Row::value("timelimit", "SECONDS",
-        |o, t| put_number(&mut o.run.time_limit_s, t, [0, SECONDS_MAX]),
+        |o, t| put_number(&mut o.run.time_limit_s, t, 0..=SECONDS_MAX),
         "End a phase after SECONDS; no phase follows").default("0").exact("stop.time", "5"),
     switch("infloop", |o, t| put(&mut o.run.infinite_loop, t),
         "Repeat each worker's work until the time limit").exact("stop.passes", "true"),
     Row::value("phasedelay", "SECONDS",
-        |o, t| put_number(&mut o.run.phase_delay_s, t, [0, SECONDS_MAX]), "Pause between phases")
+        |o, t| put_number(&mut o.run.phase_delay_s, t, 0..=SECONDS_MAX), "Pause between phases")
         .default("0").exact("phase.delay", "1"),
-    Row::value("start", "SECONDS", |o, t| put_number(&mut o.run.start_at_s, t, [0, u64::MAX >> 16]),
+    Row::value("start", "SECONDS", |o, t| put_number(&mut o.run.start_at_s, t, 0..=u64::MAX >> 16),
         "Start at this time in seconds since 1970").default("0").exact("phase.delay", "1800000000"),
     switch("dryrun", |o, t| put(&mut o.run.dry_run, t),
         "Print totals of files and bytes, and touch nothing").exact("", "true"),
     Row::value("label", "TEXT", |o, t| store(&mut o.run.label, t.to_owned()),
         "Add TEXT to the results").exact("name", "x"),
-    Row::value("log", "N", |o, t| put_number(&mut o.run.log_level, t, [0, 2]), "Set verbosity")
+    Row::value("log", "N", |o, t| put_number(&mut o.run.log_level, t, 0..=2), "Set verbosity")
         .default("0").exact("", "1"),
     Row::value("cores", "LIST|all", |o, t| bind(&mut o.run.cores, t),
         "Bind workers to CPUs in turn").exact("job.placement.cpus", "0"),

@@ -32,11 +32,11 @@ pub(super) const API: &[Row] = &[
     Row::value("interIODelay", "MICROSECONDS", |o, t| put_count(&mut o.io.delay_us, t),
         "Pause after each transfer").default("0").exact("blocks.pace.think", "100"),
     Row::value("aio.max-pending", "N",
-        |o, t| put_number(&mut o.io.pending_max, t, [1, PENDING_MAX]),
+        |o, t| put_number(&mut o.io.pending_max, t, 1..=PENDING_MAX),
         "Keep up to N transfers of each task in flight").default("128")
         .alias(&["io_uring.max-pending"]).when(is_asynchronous).exact("blocks.depth", "16"),
     Row::value("aio.granularity", "N",
-        |o, t| put_number(&mut o.io.granularity, t, [1, PENDING_MAX]),
+        |o, t| put_number(&mut o.io.granularity, t, 1..=PENDING_MAX),
         "Submit N transfers together").default("16").alias(&["io_uring.granularity"])
         .when(is_asynchronous).exact("blocks.batch_submit", "4"),
     flag("mmap.madv_dont_need", |o, t| put(&mut o.io.map_dont_need, t), "Drop mapped pages first")

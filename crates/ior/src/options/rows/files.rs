@@ -23,7 +23,7 @@ pub(super) const LAYOUT: &[Row] = &[
         .exact("blocks.share", "16m"),
     Row::value("transferSize", "BYTES", |o, t| put_natural(&mut o.layout.transfer_bytes, t),
         "Transfer BYTES per call").letter('t').default("262144").exact("blocks.size", "64k"),
-    Row::value("segmentCount", "N", |o, t| put_number(&mut o.layout.segments, t, [1, 1 << 30]),
+    Row::value("segmentCount", "N", |o, t| put_number(&mut o.layout.segments, t, 1..=1 << 30),
         "Write N segments, each with a block per task").letter('s').default("1")
         .exact("blocks.share", "16"),
     flag("randomOffset", |o, t| count(&mut o.layout.random, t),
@@ -31,7 +31,7 @@ pub(super) const LAYOUT: &[Row] = &[
         .near("blocks.access", "1", "candor's own generator draws the order; tasks of a shared \
               file have equal numbers of transfers, not unequal ones"),
     Row::value("random-offset-seed", "N",
-        |o, t| put_unless_negative(&mut o.layout.random_seed, t, [0, INT_MAX]),
+        |o, t| put_unless_negative(&mut o.layout.random_seed, t, 0..=INT_MAX),
         "Set the seed of the random order; -1 uses the time").default("-1").exact("seed", "7"),
     Row::value("randomPrefill", "BYTES", |o, t| put_natural(&mut o.layout.prefill_bytes, t),
         "Fill files sequentially before random writes, BYTES per call").default("0")
@@ -41,12 +41,12 @@ pub(super) const LAYOUT: &[Row] = &[
 
 #[rustfmt::skip]
 pub(super) const TASKS: &[Row] = &[
-    Row::value("numTasks", "N", |o, t| put_unless_negative(&mut o.run.tasks, t, [1, INT_MAX]),
+    Row::value("numTasks", "N", |o, t| put_unless_negative(&mut o.run.tasks, t, 1..=INT_MAX),
         "Use the first N tasks; -1 uses all").letter('N').default("-1").exact("job.workers", "2"),
-    Row::value("numNodes", "N", |o, t| put_unless_negative(&mut o.run.nodes, t, [1, INT_MAX]),
+    Row::value("numNodes", "N", |o, t| put_unless_negative(&mut o.run.nodes, t, 1..=INT_MAX),
         "Report N nodes, and compute -Z with N nodes").default("-1").exact("job.rank_order", "2"),
     Row::value("numTasksOnNode0", "N",
-        |o, t| put_unless_negative(&mut o.run.tasks_on_node0, t, [1, INT_MAX]),
+        |o, t| put_unless_negative(&mut o.run.tasks_on_node0, t, 1..=INT_MAX),
         "Compute -C and -Z with N tasks per node").default("-1").exact("job.rank_shift", "2"),
     flag("reorderTasks", |o, t| put(&mut o.order.constant, t),
         "Read the data of a task at a constant distance").letter('C')
@@ -55,10 +55,10 @@ pub(super) const TASKS: &[Row] = &[
         "Read the data of a random task; twice: each task once").letter('Z')
         .near("job.rank_order", "1", "candor's own generator draws the tasks"),
     Row::value("reorderTasksRandomSeed", "N",
-        |o, t| put_number(&mut o.order.seed, t, [-INT_MAX, INT_MAX]),
+        |o, t| put_number(&mut o.order.seed, t, -INT_MAX..=INT_MAX),
         "Set the seed of -Z; negative: a new one per repetition").letter('X').default("0")
         .exact("job.rank_order", "7"),
-    Row::value("taskPerNodeOffset", "N", |o, t| put_number(&mut o.order.offset, t, [0, INT_MAX]),
+    Row::value("taskPerNodeOffset", "N", |o, t| put_number(&mut o.order.offset, t, 0..=INT_MAX),
         "Set the distance of -C, and the minimum of -Z, in nodes").letter('Q').default("1")
         .exact("job.rank_shift", "2"),
 ];
@@ -69,7 +69,7 @@ pub(super) const CONTENT: &[Row] = &[
         "Write this content: timestamp, offset, incompressible, random").letter('l')
         .default("timestamp").exact("blocks.content", "o"),
     Row::value("setTimeStampSignature", "N",
-        |o, t| put_number(&mut o.data.signature, t, [-INT_MAX, INT_MAX]),
+        |o, t| put_number(&mut o.data.signature, t, -INT_MAX..=INT_MAX),
         "Set the signature of the content; 0 uses the time").letter('G').default("0")
         .exact("blocks.content", "7"),
     Row::value("memoryPerNode", "BYTES|N%",
@@ -80,7 +80,7 @@ pub(super) const CONTENT: &[Row] = &[
         "Occupy BYTES or N% of memory, to leave less page cache").letter('M')
         .exact("occupy_memory", "1m"),
     Row::value("memoryPerTask", "BYTES",
-        |o, t| grammar::within(t, [0, i64::MAX]).and_then(|bytes| {
+        |o, t| grammar::within(t, 0..=i64::MAX).and_then(|bytes| {
             o.run.memory_per_node = None;
             store(&mut o.run.memory_per_task, Some(bytes as u64))
         }),

@@ -14,7 +14,7 @@ pub(super) const PHASES: &[Row] = &[
         "Read files back after the write, and verify them").letter('W').exact("phase", "1"),
     flag("checkRead", |o, t| put(&mut o.run.check_read, t), "Verify the data of reads").letter('R')
         .exact("blocks.verify", "1"),
-    Row::value("repetitions", "N", |o, t| put_number(&mut o.run.repetitions, t, [1, 100_000]),
+    Row::value("repetitions", "N", |o, t| put_number(&mut o.run.repetitions, t, 1..=100_000),
         "Repeat the test N times").letter('i').default("1").exact("phase", "2"),
     Row::value("interTestDelay", "SECONDS", |o, t| store(&mut o.run.delay, grammar::seconds(t)?),
         "Wait SECONDS before each write and each read").letter('d').default("0")

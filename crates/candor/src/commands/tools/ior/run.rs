@@ -69,8 +69,8 @@ fn results<'a>(lowered: &'a Lowered, hosts: Option<&RankHosts>) -> Results<'a> {
         if elsewhere.is_none() { host::filesystem(file) } else { None }
     };
     let filesystems: Vec<_> = lowered.setup.tests.iter().map(of).collect();
-    let of = (&lowered.setup, &lowered.phases[..]);
-    Results::new(of, host::machine(elsewhere), &filesystems, Moment::now())
+    let machine = host::machine(elsewhere);
+    Results::new(&lowered.setup, &lowered.phases, machine, &filesystems, Moment::now())
 }
 
 /// A run of the tests.
@@ -195,8 +195,8 @@ impl Tests<'_> {
 
     /// Adds the rows of a phase to the files that are asked for.
     fn rows(&mut self, record: &PhaseRecord) {
-        let of = (&self.lowered.setup, &self.lowered.phases[..], &self.lowered.plan);
-        let transfers = output::operation_files(of, record);
+        let Lowered { setup, phases, plan, .. } = self.lowered;
+        let transfers = output::operation_files(setup, phases, plan, record);
         let tasks = self.results.task_rows(record);
         for (file, rows) in transfers {
             let begins = self.made.insert(file.clone());
