@@ -43,10 +43,6 @@ pub fn number(text: &str, max: u64) -> Result<u64, Refused> {
 /// The word has another form, or the number does not fit in 64 bits.
 pub fn size(text: &str) -> Result<u64, Refused> {
     const UNITS: &str = "kmgtpe";
-    let form = |message: String| {
-        let remedy = "give digits and at most one of the letters K, M, G, T, P, E: powers of 1024";
-        Refused::whole(text, message, remedy)
-    };
     if text.is_empty() {
         return Ok(0);
     }
@@ -59,10 +55,15 @@ pub fn size(text: &str) -> Result<u64, Refused> {
         _ => None,
     };
     let power = power.filter(|_| !digits.is_empty());
-    let power = power.ok_or_else(|| form(format!("`{text}` is no size")))?;
+    let power = power.ok_or_else(|| no_size(text, format!("`{text}` is no size")))?;
     let number: Option<u64> = digits.parse().ok();
     let bytes = number.and_then(|number| number.checked_mul(1 << (10 * power)));
-    bytes.ok_or_else(|| form(format!("{text} does not fit in 64 bits")))
+    bytes.ok_or_else(|| no_size(text, format!("{text} does not fit in 64 bits")))
+}
+
+fn no_size(text: &str, message: String) -> Refused {
+    let remedy = "give digits and at most one of the letters K, M, G, T, P, E: powers of 1024";
+    Refused::whole(text, message, remedy)
 }
 
 /// A list with separators; brackets protect separators, and empty pieces are dropped.

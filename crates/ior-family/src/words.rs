@@ -24,23 +24,29 @@ pub const FLAG: &str = "0|1";
 pub fn number(text: &str) -> Result<u64, Refused> {
     let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
-    let form = |message: String| {
-        let remedy = "give digits and at most one of the letters k, m, g, t, p: powers of 1024";
-        Refused::whole(text, message, remedy)
-    };
-    let unit = unit.to_ascii_lowercase();
-    let power = match (unit.get(..1), unit.get(1..)) {
-        (None, _) => Some(0),
-        (Some(letter), Some("" | "b" | "ib")) => UNITS.find(letter).map(|nth| nth as u32 + 1),
-        _ => None,
-    };
-    let power = power.filter(|_| !digits.is_empty());
-    let power = power.ok_or_else(|| form(format!("`{text}` is no whole number")))?;
+    let power = unit_power(unit).filter(|_| !digits.is_empty());
+    let power = power.ok_or_else(|| wrong_form(text, format!("`{text}` is no whole number")))?;
     let number: Option<u64> = digits.parse().ok();
     let number = number.and_then(|number| number.checked_mul(1 << (10 * power)));
     number
         .filter(|number| *number <= i64::MAX as u64)
-        .ok_or_else(|| form(format!("{text} does not fit in 63 bits")))
+        .ok_or_else(|| wrong_form(text, format!("{text} does not fit in 63 bits")))
+}
+
+/// Power of 1024 that a unit stands for: `k`, `KB`, `GiB`; 0 without a unit.
+pub fn unit_power(unit: &str) -> Option<u32> {
+    let unit = unit.to_ascii_lowercase();
+    match unit.split_at(unit.chars().next().map_or(0, char::len_utf8)) {
+        ("", _) => Some(0),
+        (letter, "" | "b" | "ib") => UNITS.find(letter).map(|nth| nth as u32 + 1),
+        _ => None,
+    }
+}
+
+/// Refusal of a number in another form.
+pub fn wrong_form(text: &str, message: String) -> Refused {
+    let remedy = "give digits and at most one of the letters k, m, g, t, p: powers of 1024";
+    Refused::whole(text, message, remedy)
 }
 
 /// A number within bounds.
@@ -255,7 +261,8 @@ mod tests {
         ] {
             assert_eq!(number(text).ok(), Some(value), "{text}");
         }
-        for text in ["", "k", "-1", "1.5g", "4x", "1 2", "9223372036854775808", "9000p", "+1"] {
+        for text in ["", "k", "-1", "1.5g", "4x", "1 2", "9223372036854775808", "9000p", "+1", "1é"]
+        {
             assert!(number(text).is_err(), "{text}");
         }
         assert_eq!((flag("", 2).ok(), flag("0", 2).ok(), flag("3", 0).ok()), {

@@ -4,9 +4,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use candor_front::{Refused, Span, Word};
-
-/// Unit letters, each 1024 times the previous one.
-const UNITS: &str = "kmgtp";
+use candor_ior_family::words::{unit_power, wrong_form};
 
 /// A number with an optional unit: `64`, `8m`, `-1`, `4GiB`. IOR reads only the first letter of a
 /// unit: `GB` and `GiB` are powers of 1024, too.
@@ -19,31 +17,24 @@ pub fn number(text: &str) -> Result<i64, Refused> {
     let digits_end =
         word[sign..].find(|c: char| !c.is_ascii_digit()).map_or(word.len(), |n| sign + n);
     let (digits, unit) = word.split_at(digits_end);
-    let form = |message: String| {
-        let remedy = "give digits and at most one of the letters k, m, g, t, p: powers of 1024";
-        Refused::whole(text, message, remedy)
-    };
     let number: i64 = if digits.len() > sign {
-        digits.parse().map_err(|_| form(format!("{word} does not fit in 63 bits")))?
+        digits.parse().map_err(|_| too_large(text))?
     } else {
-        return Err(form(format!("`{text}` is no number")));
+        return Err(wrong_form(text, format!("`{text}` is no number")));
     };
-    let unit = unit.trim_start().to_ascii_lowercase();
-    let (letter, rest) = unit.split_at(unit.chars().next().map_or(0, char::len_utf8));
-    let power = match (letter, rest) {
-        ("", _) => Some(0),
-        (letter, "" | "b" | "ib") => UNITS.find(letter).map(|nth| nth as u32 + 1),
-        _ => None,
-    };
-    let power = power.ok_or_else(|| {
-        if word[digits_end..].starts_with('.') {
-            form(format!("`{text}` is no whole number: IOR would read {digits}"))
+    let power = unit_power(unit.trim_start()).ok_or_else(|| {
+        let fault = if unit.starts_with('.') {
+            format!("`{text}` is no whole number: IOR would read {digits}")
         } else {
-            form(format!("`{text}` has a unit that IOR does not know"))
-        }
+            format!("`{text}` has a unit that IOR does not know")
+        };
+        wrong_form(text, fault)
     })?;
-    let factor = 1_i64 << (10 * power);
-    number.checked_mul(factor).ok_or_else(|| form(format!("{word} does not fit in 63 bits")))
+    number.checked_mul(1 << (10 * power)).ok_or_else(|| too_large(text))
+}
+
+fn too_large(text: &str) -> Refused {
+    wrong_form(text, format!("{} does not fit in 63 bits", text.trim()))
 }
 
 /// A number within bounds.

@@ -81,20 +81,19 @@ pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnost
 /// Rows of an iteration in run order.
 pub fn tests(setup: &Setup) -> Vec<Test> {
     let Options { phases, .. } = &setup.asked;
-    let of_items = |wanted: bool| wanted && setup.items > 0;
-    let dirs = |wanted: bool| of_items(phases.dirs && wanted);
-    let files = |wanted: bool| of_items(phases.files && wanted);
+    let dirs = phases.dirs && setup.items > 0;
+    let files = phases.files && setup.items > 0;
     let all = [
         (phases.create, Test::TreeCreate),
-        (dirs(phases.create), Test::DirCreate),
-        (dirs(phases.stat), Test::DirStat),
+        (dirs && phases.create, Test::DirCreate),
+        (dirs && phases.stat, Test::DirStat),
         // A single item per task is not renamed.
-        (dirs(phases.rename && setup.items > 1), Test::DirRename),
-        (dirs(phases.remove), Test::DirRemove),
-        (files(phases.create), Test::FileCreate),
-        (files(phases.stat), Test::FileStat),
-        (files(phases.read), Test::FileRead),
-        (files(phases.remove), Test::FileRemove),
+        (dirs && phases.rename && setup.items > 1, Test::DirRename),
+        (dirs && phases.remove, Test::DirRemove),
+        (files && phases.create, Test::FileCreate),
+        (files && phases.stat, Test::FileStat),
+        (files && phases.read, Test::FileRead),
+        (files && phases.remove, Test::FileRemove),
         (phases.remove, Test::TreeRemove),
     ];
     all.into_iter().filter(|(wanted, _)| *wanted).map(|(_, test)| test).collect()

@@ -107,8 +107,6 @@ pub fn line(setup: &Setup, name: &str, figures: &Figures, now: &Moment) -> Strin
         PathKind::Directory => count.to_string(),
         _ => String::new(),
     };
-    let bit = |is: bool| String::from(if is { "1" } else { "0" });
-    let only = |applies: bool, field: String| if applies { field } else { String::new() };
     let mut fields = vec![
         now.start(figures),
         text(&asked.run.label),
@@ -142,6 +140,15 @@ pub fn line(setup: &Setup, name: &str, figures: &Figures, now: &Moment) -> Strin
     fields.join(",") + "\n"
 }
 
+fn bit(is: bool) -> String {
+    String::from(if is { "1" } else { "0" })
+}
+
+/// The field if it applies, or an empty one.
+fn only(applies: bool, field: String) -> String {
+    if applies { field } else { String::new() }
+}
+
 /// Both columns of a value; empty if the phase has no such operation.
 fn pair(sides: [&Side; 2], count: fn(&Side) -> u64, value: fn(&Side) -> f64) -> [String; 2] {
     let is_done = count(sides[1]) > 0;
@@ -162,10 +169,12 @@ fn totals(sides: [&Side; 2]) -> Vec<String> {
 }
 
 fn latencies(of: &Latencies) -> Vec<String> {
-    let three = |latency: &Option<candor_record::Latency>| match latency {
-        None => [const { String::new() }; 3],
-        Some(latency) => [latency.min_ns as f64, latency.mean_ns, latency.max_ns as f64]
-            .map(|ns| whole_us(ns).to_string()),
-    };
-    [three(&of.entries), three(&of.ios)].concat()
+    [&of.entries, &of.ios].map(|latency| three(latency.as_ref())).concat()
+}
+
+/// Minimum, mean and maximum; empty fields without a latency.
+fn three(latency: Option<&candor_record::Latency>) -> [String; 3] {
+    let Some(latency) = latency else { return [const { String::new() }; 3] };
+    [latency.min_ns as f64, latency.mean_ns, latency.max_ns as f64]
+        .map(|ns| whole_us(ns).to_string())
 }

@@ -1,8 +1,6 @@
 //! Metrics of a phase for the table and the result files.
 
-use candor_record::{
-    FleetMember, HostRecord, HostSample, Latency, Measurement, OpStats, PhaseRecord, Snapshot,
-};
+use candor_record::{HostRecord, HostSample, Latency, Measurement, PhaseRecord};
 
 use crate::setup::{BenchPhase, PathKind, PhaseKind, READERS, Setup};
 
@@ -206,23 +204,23 @@ fn files_per_dir(setup: &Setup, kind: PhaseKind) -> Option<u64> {
 
 /// Name or address of each host and its time in ns, fastest first.
 fn each_host(record: &PhaseRecord) -> Vec<(String, u64)> {
-    let of = |host: &HostRecord| {
-        let jobs =
-            if host.measurements.is_empty() { &record.measurements } else { &host.measurements };
-        let ns = jobs.iter().map(|job| job.elapsed_ns).max().unwrap_or(0);
-        let name = host.member.as_ref().map_or(&host.host, |member| &member.address);
-        (name.clone(), ns)
-    };
-    let mut all: Vec<(String, u64)> = record.hosts.iter().map(of).collect();
+    let mut all: Vec<_> = record.hosts.iter().map(|host| host_time(record, host)).collect();
     all.sort_by_key(|(_, ns)| *ns);
     all
+}
+
+fn host_time(record: &PhaseRecord, host: &HostRecord) -> (String, u64) {
+    let jobs = if host.measurements.is_empty() { &record.measurements } else { &host.measurements };
+    let ns = jobs.iter().map(|job| job.elapsed_ns).max().unwrap_or(0);
+    let name = host.member.as_ref().map_or(&host.host, |member| &member.address);
+    (name.clone(), ns)
 }
 
 /// Address of each host and its round-trip time in us, slowest first; empty for one host.
 fn each_round_trip(record: &PhaseRecord) -> Vec<(String, u64)> {
     let members = record.hosts.iter().filter_map(|host| host.member.as_ref());
-    let of = |member: &FleetMember| (member.address.clone(), member.round_trip_ns.div_ceil(1000));
-    let mut all: Vec<(String, u64)> = members.map(of).collect();
+    let trips = members.map(|of| (of.address.clone(), of.round_trip_ns.div_ceil(1000)));
+    let mut all: Vec<_> = trips.collect();
     all.sort_by_key(|(_, us)| std::cmp::Reverse(*us));
     all
 }
@@ -244,8 +242,8 @@ struct Counts {
 
 impl Counts {
     fn at_end(job: &Measurement, over_ns: u64) -> Counts {
-        let count = |op: &OpStats| (op.name.clone(), op.ops, op.bytes);
-        Counts { over_ns, operations: job.operations.iter().map(count).collect() }
+        let count = job.operations.iter().map(|op| (op.name.clone(), op.ops, op.bytes));
+        Counts { over_ns, operations: count.collect() }
     }
 
     fn at_first(job: &Measurement) -> Option<Counts> {
@@ -260,8 +258,7 @@ impl Counts {
 
     fn ios(&self, name: &str) -> Side {
         let of = self.operations.iter().filter(|op| op.0 == name);
-        let sum = |(ios, bytes), op: &(String, u64, u64)| (ios + op.1, bytes + op.2);
-        let (ios, bytes) = of.fold((0, 0), sum);
+        let (ios, bytes) = of.fold((0, 0), |(ios, bytes), op| (ios + op.1, bytes + op.2));
         Side { ios, bytes, over_ns: self.over_ns, entries: 0 }
     }
 }
@@ -357,11 +354,10 @@ fn cpu(record: &PhaseRecord, first_ns: u64) -> [Option<u64>; 2] {
 /// CPU utilisation of a host until the first end, from counters of every second, and over the whole
 /// phase.
 fn cpu_of(host: &HostRecord, first_ns: u64) -> [Option<u64>; 2] {
-    let until = |after: &Snapshot| {
-        let busy = HostSample::between("", &host.before, after).cpu_busy;
-        busy.map(|share| (share * 100.0) as u64)
-    };
     let first_at_ns = host.before.at_ns.saturating_add(first_ns);
     let first = host.during.iter().find(|snapshot| snapshot.at_ns >= first_at_ns);
-    [until(first.unwrap_or(&host.after)), until(&host.after)]
+    [first.unwrap_or(&host.after), &host.after].map(|after| {
+        let busy = HostSample::between("", &host.before, after).cpu_busy;
+        busy.map(|share| (share * 100.0) as u64)
+    })
 }

@@ -4,7 +4,7 @@ use candor_record::Latency;
 
 use super::csv::command;
 use super::figures::{Column, Figures, MixKind, Side};
-use super::numbers::{Bucket, buckets, whole_us};
+use super::numbers::{Bucket, buckets, whole, whole_us};
 use super::{Moment, VERSION};
 use crate::options::OutputOptions;
 use crate::setup::{Listed, PathKind, Setup};
@@ -83,7 +83,6 @@ fn column(figures: &Figures, [column, last]: [&Column; 2]) -> Object {
 }
 
 fn counts(object: &mut Object, [side, last]: [&Side; 2]) {
-    let whole = |value: f64| (value as u64).to_string();
     let values = [
         ("entries/s", last.entries, whole(side.entries_per_s())),
         ("iops", last.ios, whole(side.ios_per_s())),
@@ -133,17 +132,17 @@ fn last(setup: &Setup, figures: &Figures) -> Object {
 
 fn put_latency(object: &mut Object, latency: &Latency, asked: &OutputOptions) {
     if asked.latency {
-        let us = |ns: f64| whole_us(ns).to_string();
-        object.put("min_us", us(latency.min_ns as f64));
-        object.put("avg_us", us(latency.mean_ns));
-        object.put("max_us", us(latency.max_ns as f64));
+        object.put("min_us", whole_us(latency.min_ns as f64).to_string());
+        object.put("avg_us", whole_us(latency.mean_ns).to_string());
+        object.put("max_us", whole_us(latency.max_ns as f64).to_string());
     }
 }
 
 fn bucket_list(latency: &Latency) -> Vec<Object> {
-    let bucket = |bucket: Bucket| {
-        let range = format!("{}us", bucket.range_us().join("-"));
-        Object::default().with("range", range).with("count", bucket.count.to_string())
-    };
     buckets(latency).into_iter().map(bucket).collect()
+}
+
+fn bucket(bucket: Bucket) -> Object {
+    let range = format!("{}us", bucket.range_us().join("-"));
+    Object::default().with("range", range).with("count", bucket.count.to_string())
 }

@@ -2,9 +2,10 @@
 //!
 //! [`Live`] adds up the samples of a phase; each [`Interval`] has all values to print.
 
-use candor_record::{HostSample, JobSample, OpSample, WorkerStats, cpu_busy_of};
+use candor_record::{HostSample, JobSample, WorkerStats, cpu_busy_of};
 
 use super::figures::{Count, EntryNoun, entry_steps, moves, noun};
+use super::numbers::whole;
 use super::{MIB, Moment};
 use crate::setup::{BenchPhase, PathKind, PhaseKind, READERS, Setup};
 
@@ -107,8 +108,11 @@ struct Sums {
 }
 
 impl Sums {
-    fn of<'s>(operations: impl Iterator<Item = &'s OpSample>) -> Sums {
-        operations.fold(Sums::default(), |sum, op| Sums {
+    /// Sums of the operations with these names.
+    fn of<'s>(jobs: impl Iterator<Item = &'s JobSample>, names: &[&str]) -> Sums {
+        let operations = jobs.flat_map(|job| &job.sample.operations);
+        let named = operations.filter(|op| names.contains(&op.name.as_str()));
+        named.fold(Sums::default(), |sum, op| Sums {
             ops: sum.ops + op.ops,
             bytes: sum.bytes + op.bytes,
             latency_ns: sum.latency_ns + op.latency_sum_ns,
@@ -120,6 +124,22 @@ impl Sums {
     }
 }
 
+fn is_reader(job: &JobSample) -> bool {
+    job.job == READERS
+}
+
+fn has_reads(job: &JobSample) -> bool {
+    job.sample.operations.iter().any(|op| op.name == "read")
+}
+
+fn per_s(count: u64, ns: u64) -> f64 {
+    if ns == 0 { 0.0 } else { count as f64 * 1e9 / ns as f64 }
+}
+
+fn mib(bytes: u64) -> u64 {
+    (bytes as f64 / MIB) as u64
+}
+
 impl<'a> Live<'a> {
     /// A new phase.
     pub fn new(setup: &'a Setup, phase: &'a BenchPhase) -> Live<'a> {
@@ -129,26 +149,17 @@ impl<'a> Live<'a> {
 
     /// Adds the samples of an interval; `active` workers still run.
     pub fn add(&mut self, samples: &[JobSample], hosts: &[HostSample], active: u32) -> Interval {
-        let has = |job: &JobSample, name| job.sample.operations.iter().any(|op| op.name == name);
-        let is_reader = |job: &JobSample| job.job == READERS;
         let writes = self.phase.kind == PhaseKind::Write;
-        self.is_mix |= writes && samples.iter().any(|job| is_reader(job) || has(job, "read"));
+        self.is_mix |= writes && samples.iter().any(|job| is_reader(job) || has_reads(job));
         let is_mix = self.is_mix;
-        let named = |names: &'static [&'static str], readers: Option<bool>| {
-            let jobs = samples.iter();
-            let jobs =
-                jobs.filter(move |job| readers.is_none_or(|wanted| is_reader(job) == wanted));
-            let all = jobs.flat_map(|job| &job.sample.operations);
-            Sums::of(all.filter(move |op| names.contains(&op.name.as_str())))
-        };
         let of_blocks: [&[&str]; 2] =
             if is_mix { [&["write"], &["read"]] } else { [&["read", "write"], &[]] };
         let steps = entry_steps(self.count.setup, self.phase.kind);
         let length_ns = samples.iter().map(|job| job.sample.length_ns).max().unwrap_or(0);
         let sides = [0, 1].map(|at| {
-            let ios = named(of_blocks[at], None);
-            let entries = named(steps, Some(at == 1));
-            self.side(at, [entries, ios], length_ns)
+            let ios = Sums::of(samples.iter(), of_blocks[at]);
+            let of_side = samples.iter().filter(|job| is_reader(job) == (at == 1));
+            self.side(at, Sums::of(of_side, steps), ios, length_ns)
         });
         Interval {
             runtime_ns: samples.iter().map(|job| job.sample.at_ns).max().unwrap_or(0),
@@ -160,19 +171,15 @@ impl<'a> Live<'a> {
     }
 
     /// Adds the samples of writes or reads, and returns their metrics.
-    fn side(&mut self, at: usize, [entries, ios]: [Sums; 2], length_ns: u64) -> LiveSide {
+    fn side(&mut self, at: usize, entries: Sums, ios: Sums, length_ns: u64) -> LiveSide {
         self.entries[at] += entries.ops;
         self.bytes[at] += ios.bytes;
-        let per_s = |count: u64| match length_ns {
-            0 => 0.0,
-            ns => count as f64 * 1e9 / ns as f64,
-        };
         LiveSide {
             bytes: self.bytes[at],
             entries: self.entries[at],
-            bytes_per_s: per_s(ios.bytes),
-            ios_per_s: per_s(ios.ops),
-            entries_per_s: per_s(entries.ops),
+            bytes_per_s: per_s(ios.bytes, length_ns),
+            ios_per_s: per_s(ios.ops, length_ns),
+            entries_per_s: per_s(entries.ops, length_ns),
             entry_latency_ns: entries.mean_ns(),
             io_latency_ns: ios.mean_ns(),
         }
@@ -205,7 +212,6 @@ impl<'a> Live<'a> {
             };
             format!("{rate}{} {unit}", (side.bytes_per_s / bytes) as u64)
         };
-        let mib = |bytes: u64| (bytes as f64 / MIB) as u64;
         let (main, read) = (&interval.main, interval.read.as_ref());
         let of_files = |side: &LiveSide| {
             if is_tree {
@@ -272,7 +278,6 @@ impl<'a> Live<'a> {
         let by_blocks = self.count.setup.asked.mix.read_threads.is_none();
         // Reads of a block mix use the files that the writes count.
         let of = if self.is_mix && by_blocks { &interval.main } else { side };
-        let whole = |value: f64| (value as u64).to_string();
         row[8] = whole(side.bytes_per_s / MIB);
         row[9] = whole(side.ios_per_s);
         row[10] = if is_tree { of.entries } else { 0 }.to_string();
@@ -366,7 +371,7 @@ fn expected_entries(setup: &Setup, kind: PhaseKind) -> u64 {
 mod tests {
     use candor_plan::entries::Step;
     use candor_plan::work::{BlocksOp, Operation};
-    use candor_record::Sample;
+    use candor_record::{OpSample, Sample};
 
     use super::*;
 

@@ -32,6 +32,11 @@ pub fn latency(ns: f64) -> String {
     format!("{value:.places$}{unit}")
 }
 
+/// An integer, rounded down.
+pub fn whole(value: f64) -> String {
+    (value as u64).to_string()
+}
+
 /// A latency in whole µs, rounded down.
 pub fn whole_us(ns: f64) -> u64 {
     (ns / 1e3) as u64

@@ -30,11 +30,8 @@ pub fn summary(files: &[(String, String)]) -> Result<String, String> {
     let mut groups: Vec<Group> = Vec::new();
     for (name, content) in files {
         for run in runs(name, content)? {
-            let field = |column: &str| {
-                let found = run.iter().find(|(name, _)| name == column);
-                found.map(|(_, value)| value.clone()).unwrap_or_default()
-            };
-            let configuration: Vec<String> = configuration().map(field).collect();
+            let fields = configuration().map(|column| field(&run, column).unwrap_or_default());
+            let configuration: Vec<String> = fields.map(str::to_owned).collect();
             match groups.iter_mut().find(|group| group.configuration == configuration) {
                 Some(group) => group.runs.push(run),
                 None => groups.push(Group { configuration, runs: vec![run] }),
@@ -42,6 +39,11 @@ pub fn summary(files: &[(String, String)]) -> Result<String, String> {
         }
     }
     Ok(groups.iter().map(Group::text).collect::<Vec<_>>().join("\n"))
+}
+
+/// The field of a run in a column.
+fn field<'r>(run: &'r [(String, String)], column: &str) -> Option<&'r str> {
+    run.iter().find(|(name, _)| name == column).map(|(_, value)| value.as_str())
 }
 
 /// The runs of a file, each as pairs of column and field.
@@ -107,11 +109,7 @@ impl Group {
 
     /// Values of a column.
     fn values(&self, column: &str) -> Vec<f64> {
-        let of_run = |run: &Vec<(String, String)>| {
-            let (_, field) = run.iter().find(|(name, _)| name == column)?;
-            field.parse().ok()
-        };
-        self.runs.iter().filter_map(of_run).collect()
+        self.runs.iter().filter_map(|run| field(run, column)?.parse().ok()).collect()
     }
 
     fn spread(&self, column: &str) -> Option<String> {
@@ -125,11 +123,9 @@ impl Group {
 
 /// `1234.5 [ 1200 1269 ]`
 fn spread_text(mean: f64, least: f64, greatest: f64) -> String {
-    let number = |value: f64| {
-        let text = format!("{value:.1}");
-        text.trim_end_matches(".0").to_owned()
-    };
-    format!("{} [ {} {} ]", number(mean), number(least), number(greatest))
+    let [mean, least, greatest] = [mean, least, greatest].map(|value| format!("{value:.1}"));
+    let whole = [&mean, &least, &greatest].map(|text| text.trim_end_matches(".0"));
+    format!("{} [ {} {} ]", whole[0], whole[1], whole[2])
 }
 
 #[cfg(test)]

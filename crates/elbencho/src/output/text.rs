@@ -4,7 +4,7 @@ use candor_record::Latency;
 
 use super::MIB;
 use super::figures::{EntryNoun, Figures, MixKind, Side};
-use super::numbers::{Bucket, bounds, buckets, elapsed, latency};
+use super::numbers::{bounds, buckets, elapsed, latency};
 use crate::setup::{PathKind, Setup};
 
 /// The head of the table.
@@ -80,8 +80,8 @@ pub fn phase(setup: &Setup, name: &str, figures: &Figures) -> String {
     }
     let has_hosts = !setup.asked.hosts.list.is_empty();
     if setup.asked.output.hosts_elapsed && has_hosts {
-        let of = |(host, ns): &(String, u64)| format!("{host}={}", elapsed(*ns));
-        rows.list("Svc compl. time", &figures.each_host.iter().map(of).collect::<Vec<_>>());
+        let each = figures.each_host.iter().map(|(host, ns)| format!("{host}={}", elapsed(*ns)));
+        rows.list("Svc compl. time", &each.collect::<Vec<_>>());
     }
     if setup.asked.output.hosts_round_trip && has_hosts {
         let each = figures.each_round_trip.iter().map(|(host, us)| format!("{host}={us}"));
@@ -191,9 +191,9 @@ fn one_latency(rows: &mut Rows, setup: &Setup, head: &str, of: &Latency) {
         rows.list(&format!("{head} lat % us"), &bounds(of, asked.percentile_nines));
     }
     if asked.histogram {
-        let of_bucket = |bucket: Bucket| format!("{}: {}", bucket.range_us()[1], bucket.count);
-        let items: Vec<String> = buckets(of).into_iter().map(of_bucket).collect();
-        rows.list(&format!("{head} lat hist"), &[items.join(", ")]);
+        let buckets = buckets(of).into_iter();
+        let items = buckets.map(|bucket| format!("{}: {}", bucket.range_us()[1], bucket.count));
+        rows.list(&format!("{head} lat hist"), &[items.collect::<Vec<_>>().join(", ")]);
     }
 }
 

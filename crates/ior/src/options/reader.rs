@@ -1,10 +1,10 @@
 //! Collection of options: from words, from directives, and for one test after another.
 
 use super::Options;
-use super::rows::{DIRECTIVES, HELP, SCRIPT, TABLE, Value};
+use super::rows::{DIRECTIVES, HELP, SCRIPT, TABLE};
 use super::words::{self, LIST, Written};
 use crate::grammar;
-use candor_front::{Assignment, Diagnostic, Given, Row, Span, Word};
+use candor_front::{Assignment, Diagnostic, Given, Span, Word};
 
 /// Options that only the command line may have.
 const OF_WORDS: [&str; 3] = [DIRECTIVES, SCRIPT, HELP];
@@ -59,8 +59,7 @@ impl Reader {
         let grammar::Directive { key, value } = directive;
         // Scripts write options of back ends with dashes.
         let name = key.text.trim_start_matches('-');
-        let is_directive = |row: &&Row<Value>| !OF_WORDS.contains(&row.name);
-        let Some(row) = words::find(name).filter(is_directive) else {
+        let Some(row) = words::find(name).filter(|row| !OF_WORDS.contains(&row.name)) else {
             return self.errors.push(words::unknown(&key.text, key.at));
         };
         match value {

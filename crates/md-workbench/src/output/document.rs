@@ -69,8 +69,7 @@ fn stage(setup: &Setup, result: &StageResult) -> Object {
 }
 
 fn occurring(result: &StageResult) -> impl Iterator<Item = (&'static str, &OpResult)> {
-    let occurs = |(_, op): &(&str, &OpResult)| op.done + op.failed > 0;
-    result.operations().into_iter().filter(occurs)
+    result.operations().into_iter().filter(|(_, op)| op.done + op.failed > 0)
 }
 
 fn operation(result: &StageResult, op: &OpResult) -> Object {

@@ -28,8 +28,7 @@ pub fn timed(setup: &Setup, bench: &BenchPhase, prefix: &str) -> Vec<Timed> {
     let all = if setup.asked.output.latency_all { "-all" } else { "" };
     let BenchPhase { waiting, iteration, .. } = bench;
     let file = |name| format!("{prefix}-{waiting:.2}-{iteration}-{name}{all}.csv");
-    let timed = |(name, calls)| Timed { file: file(name), calls };
-    operations.into_iter().map(timed).collect()
+    operations.into_iter().map(|(name, calls)| Timed { file: file(name), calls }).collect()
 }
 
 /// A line: start of the operation since the start of its phase, and its time, in s.

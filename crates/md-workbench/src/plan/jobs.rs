@@ -151,8 +151,7 @@ fn steps(setup: &Setup, bench: &BenchPhase) -> (Vec<Step>, Vec<Step>) {
     use Step::*;
     let moves = setup.asked.data.size > 0;
     let with = |steps: &[Step]| -> Vec<Step> {
-        let wanted = |step: &&Step| moves || !step.moves_bytes();
-        steps.iter().filter(wanted).copied().collect()
+        steps.iter().filter(|step| moves || !step.moves_bytes()).copied().collect()
     };
     let create = with(&[Create, Write, Close]);
     let look = with(&[Stat, Open, Read, Close]);

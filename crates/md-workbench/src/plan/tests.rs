@@ -100,14 +100,13 @@ fn names_are_rank_set_and_number() {
     let target = lowered.plan.target("sets").expect("a target");
     let tree = target.tree.as_ref().expect("a tree");
     let (part, names) = (tree.part(1, 2), tree.names());
-    let name = |nth| {
-        let mut path = Vec::new();
-        names.write_directory(&part.item(nth), &mut path);
-        names.write_item(&part.item(nth), &mut path);
-        String::from_utf8(path).expect("text")
-    };
     assert_eq!(
-        [0, 1, 2, 7].map(name),
+        [0, 1, 2, 7].map(|nth| {
+            let mut path = Vec::new();
+            names.write_directory(&part.item(nth), &mut path);
+            names.write_item(&part.item(nth), &mut path);
+            String::from_utf8(path).expect("text")
+        }),
         ["/1_0/file-0", "/1_1/file-0", "/1_0/file-1", "/1_1/file-3"]
     );
     // Words identify an object by its number times the number of sets, plus its set.

@@ -6,8 +6,8 @@ use candor_ior_family::results::exponent;
 
 /// A header, a line for all tasks, and a line per iteration and task: rate and time of each row.
 pub fn rank_file(setup: &Setup, runs: &[TaskRun]) -> String {
-    let columns = |test: Test| format!(",rate-{0},time-{0}", test.name());
-    let head: String = Test::ALL.into_iter().map(columns).collect();
+    let head: String =
+        Test::ALL.into_iter().map(|test| format!(",rate-{0},time-{0}", test.name())).collect();
     let mut text = format!("rank,items{head}\n");
     for run in runs {
         text += &format!("all,{}", setup.items);

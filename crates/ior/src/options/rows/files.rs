@@ -3,7 +3,7 @@
 use super::{Options, Row, count, flag, put, put_natural, put_number, put_unless_negative};
 use crate::grammar;
 use crate::options::Packet;
-use candor_front::{Choice, Refused, choose, store};
+use candor_front::{Refused, choose, store};
 
 const INT_MAX: i64 = i32::MAX as i64;
 
@@ -99,8 +99,7 @@ fn test_file(options: &mut Options, text: &str) -> Result<(), Refused> {
 /// IOR reads only the first letter.
 fn packet(options: &mut Options, text: &str) -> Result<(), Refused> {
     let letter = text.chars().next().map(|letter| letter.to_ascii_lowercase().to_string());
-    let known = |choice: &Choice| letter.as_deref() == Some(choice.word);
-    match Packet::CHOICES.iter().position(known) {
+    match Packet::CHOICES.iter().position(|choice| letter.as_deref() == Some(choice.word)) {
         Some(nth) => store(&mut options.data.packet, Packet::ALL[nth]),
         None => choose(text, Packet::CHOICES).map(|_| ()),
     }
