@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_are_what_counters_show() {
+    fn writes_come_from_counters() {
         let cached = to_file(&[], &["vda"], 0);
         assert_eq!(
             cached,
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_are_what_this_process_fetched() {
+    fn reads_come_from_the_process() {
         let read = |fetched, operands: &[&str]| {
             let copied = Copied {
                 input: End::File,

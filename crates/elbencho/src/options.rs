@@ -181,7 +181,7 @@ pub enum Bind {
     None,
     /// All numbers of the host.
     All,
-    /// These.
+    /// Listed numbers.
     Listed(Vec<u32>),
 }
 

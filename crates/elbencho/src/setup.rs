@@ -227,11 +227,11 @@ impl Settling<'_> {
                 (&["mkdirs", "deldirs", "stat", "delfiles"], unused)
             }
         };
-        for option in self.those_set(refused) {
+        for option in self.set_among(refused) {
             let message = format!("--{option} does not apply to a path of the kind {word}");
             self.wrong(option, message, "remove it, or name a path of another kind");
         }
-        for option in self.those_set(unused) {
+        for option in self.set_among(unused) {
             let why = format!("it does not apply to a path of the kind {word}");
             self.out.note(self.reading, option, "nothing", &why);
         }
@@ -242,7 +242,7 @@ impl Settling<'_> {
         const OF_LISTS: [&str; 4] = ["sharesize", "treeroundup", "treerand", "treeroundrob"];
         let asked = self.setup.asked.list.clone();
         let Some(file) = asked.tree_file else {
-            for option in self.those_set(&OF_LISTS) {
+            for option in self.set_among(&OF_LISTS) {
                 let why = "it needs a list of files, and --treefile names none";
                 self.out.note(self.reading, option, "nothing", why);
             }
@@ -290,7 +290,7 @@ impl Settling<'_> {
     }
 
     /// Given options among these whose value is not the default.
-    fn those_set(&self, options: &[&'static str]) -> Vec<&'static str> {
+    fn set_among(&self, options: &[&'static str]) -> Vec<&'static str> {
         options.iter().copied().filter(|option| self.is_set(option)).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use candor_record::DiskCounters;
 
-use super::figures::{Did, ratio};
+use super::figures::{Activity, ratio};
 use super::options::{Options, Unit};
 
 /// One column of devices.
@@ -11,7 +11,7 @@ pub(super) struct Column {
     title: &'static str,
     /// Width in characters, without the preceding blank.
     pub width: usize,
-    pub value: fn(&Did) -> Value,
+    pub value: fn(&Activity) -> Value,
 }
 
 /// A value and its format.
@@ -86,7 +86,7 @@ const MERGED: usize = 3;
 const WAIT: usize = 4;
 const SIZE: usize = 5;
 
-const fn column(title: &'static str, width: usize, value: fn(&Did) -> Value) -> Column {
+const fn column(title: &'static str, width: usize, value: fn(&Activity) -> Value) -> Column {
     Column { title, width, value }
 }
 
@@ -158,16 +158,16 @@ const EXTENDED_SHORT: &[Column] = &[
     column("%util", 6, |did| Value::Percent(did.busy_percent())),
 ];
 
-fn rate(did: &Did, count: u64) -> Value {
+fn rate(did: &Activity, count: u64) -> Value {
     Value::Plain(did.per_second(count))
 }
 
-fn amount(did: &Did, sectors: u64) -> Value {
+fn amount(did: &Activity, sectors: u64) -> Value {
     Value::Sectors(did.per_second(sectors))
 }
 
 fn merged(merges: u64, requests: u64) -> Value {
-    Value::Percent(Did::merged_percent(merges, requests))
+    Value::Percent(Activity::merged_percent(merges, requests))
 }
 
 fn wait(ms: u64, requests: u64) -> Value {

@@ -7,7 +7,7 @@ use super::Sample;
 
 /// Activity of one device, or of a group of them, between two samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Did {
+pub(super) struct Activity {
     /// Counter differences; sums for a group.
     pub counted: DiskCounters,
     /// The time.
@@ -21,19 +21,23 @@ pub fn elapsed_ns(before: &Sample, now: &Sample) -> u64 {
     now.uptime_ns.saturating_sub(before.uptime_ns).max(1)
 }
 
-impl Did {
-    pub fn between(before: Option<&DiskCounters>, now: &DiskCounters, elapsed_s: f64) -> Did {
+impl Activity {
+    pub fn between(before: Option<&DiskCounters>, now: &DiskCounters, elapsed_s: f64) -> Activity {
         let is_same = |before: &&DiskCounters| {
             // Request counters never decrease; if they do, another device has the name.
             now.reads >= before.reads && now.writes >= before.writes
         };
         let before = before.filter(is_same).copied().unwrap_or_default();
         let counted = now.each(&before, difference);
-        Did { counted: DiskCounters { in_flight: now.in_flight, ..counted }, elapsed_s, devices: 1 }
+        Activity {
+            counted: DiskCounters { in_flight: now.in_flight, ..counted },
+            elapsed_s,
+            devices: 1,
+        }
     }
 
     /// Adds another device of the same interval.
-    pub fn add(&mut self, other: &Did) {
+    pub fn add(&mut self, other: &Activity) {
         self.counted = self.counted.each(&other.counted, u64::saturating_add);
         self.elapsed_s = other.elapsed_s;
         self.devices += other.devices;

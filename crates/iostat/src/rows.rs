@@ -1,6 +1,6 @@
 //! Devices and groups of a report, in their order.
 
-use super::figures::{Did, cpu_percent, elapsed_ns};
+use super::figures::{Activity, cpu_percent, elapsed_ns};
 use super::options::{Entry, Options, Partitions};
 use super::{Disk, Sample};
 
@@ -16,7 +16,7 @@ pub(super) struct Report {
 pub(super) struct Row {
     /// The printed name; a group's name begins with a blank.
     pub name: String,
-    pub did: Did,
+    pub did: Activity,
     is_group: bool,
 }
 
@@ -29,7 +29,7 @@ pub(super) fn report(options: &Options, before: &Sample, now: &Sample) -> Report
         Row {
             // The kernel stores `/` of a node's name as `!`.
             name: mapped.unwrap_or(&disk.name).replace('!', "/"),
-            did: Did::between(then, &disk.counters, elapsed_s),
+            did: Activity::between(then, &disk.counters, elapsed_s),
             is_group: false,
         }
     };
@@ -37,7 +37,7 @@ pub(super) fn report(options: &Options, before: &Sample, now: &Sample) -> Report
     for (group, disks) in sections(options, &now.disks) {
         let members: Vec<Row> = disks.iter().map(row).collect();
         let sum = group.map(|name| {
-            let mut did = Did { elapsed_s, ..Did::default() };
+            let mut did = Activity { elapsed_s, ..Activity::default() };
             members.iter().for_each(|member| did.add(&member.did));
             Row { name: format!(" {name}"), did, is_group: true }
         });

@@ -4,21 +4,21 @@ use super::*;
 use candor_front::evidence::{self, Claim, Outcome, Sources};
 
 /// Reads a command line of these operands.
-fn said(operands: &[&str]) -> Result<Request, Mistake> {
+fn reading(operands: &[&str]) -> Result<Request, Mistake> {
     let words = std::iter::once("dd").chain(operands.iter().copied());
     read(&words.map(OsString::from).collect::<Vec<_>>())
 }
 
 /// The copy of these operands.
 pub(crate) fn copying(operands: &[&str]) -> Options {
-    match said(operands) {
+    match reading(operands) {
         Ok(Request::Copy(options)) => *options,
         other => panic!("{operands:?}: {other:?}"),
     }
 }
 
 fn refused(operands: &[&str]) -> (String, bool) {
-    let Mistake { sentences, remedy } = said(operands).expect_err("it makes no sense");
+    let Mistake { sentences, remedy } = reading(operands).expect_err("it makes no sense");
     (sentences.join("; "), !remedy.is_empty())
 }
 
@@ -36,7 +36,7 @@ fn every_row_changes_the_copy() {
 }
 
 #[test]
-fn every_row_does_what_its_support_says() {
+fn rows_match_their_support() {
     let readers = [
         "candor/src/commands/tools/dd",
         "candor/src/commands/tools/dd.rs",
@@ -140,9 +140,9 @@ fn mistakes_have_the_words_that_scripts_know() {
 
 #[test]
 fn options_stand_anywhere_before_two_dashes() {
-    assert_eq!(said(&["if=a", "--hel"]), Ok(Request::Help));
-    assert_eq!(said(&["--v"]), Ok(Request::Version));
-    assert_eq!(said(&["--", "if=a"]), said(&["if=a"]));
+    assert_eq!(reading(&["if=a", "--hel"]), Ok(Request::Help));
+    assert_eq!(reading(&["--v"]), Ok(Request::Version));
+    assert_eq!(reading(&["--", "if=a"]), reading(&["if=a"]));
     assert_eq!(refused(&["--", "--help"]).0, "unrecognized operand '--help'");
 }
 
@@ -157,8 +157,8 @@ fn names_of_files_are_bytes() {
 }
 
 #[test]
-fn appending_to_what_is_cut_off_is_warned_about() {
-    let warnings = |operands: &[&str]| match said(operands) {
+fn appending_to_a_truncated_file_warns() {
+    let warnings = |operands: &[&str]| match reading(operands) {
         Ok(Request::Copy(options)) => options.warnings.len(),
         other => panic!("{other:?}"),
     };

@@ -16,7 +16,7 @@ fn good(words: &[&str]) -> Options {
 
 fn first_error(words: &[&str]) -> String {
     let reading = reading(words, &[]);
-    let error = reading.errors.first().unwrap_or_else(|| panic!("{words:?} is taken"));
+    let error = reading.errors.first().unwrap_or_else(|| panic!("{words:?} is accepted"));
     error.describe(&reading.texts)
 }
 

@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_in_entries() {
+    fn names_count_as_entries() {
         let mut setup = setup(PathKind::Directory);
         (setup.asked.tree.dirs, setup.asked.tree.files) = (10, 10);
         let stat = phase(PhaseKind::Stat, "STAT");

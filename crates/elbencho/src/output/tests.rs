@@ -448,14 +448,14 @@ fn a_file_of_tables_has_date_label_and_command_line() {
 fn notes_stand_only_where_they_apply() {
     let mut setup = setup(PathKind::File);
     let record = record(vec![job([10, 20], &[(row(Step::Unlink), [6, 13], [0, 0])])]);
-    let told = |setup: &Setup, kind| {
+    let notes = |setup: &Setup, kind| {
         let phase = phase(kind, "X");
         noted(&PhaseResult::of(setup, &phase, &record))
     };
-    assert!(told(&setup, PhaseKind::RemoveFiles).contains("once for each thread"));
-    assert_eq!(told(&setup, PhaseKind::Stat), "");
+    assert!(notes(&setup, PhaseKind::RemoveFiles).contains("once for each thread"));
+    assert_eq!(notes(&setup, PhaseKind::Stat), "");
     setup.asked.run.threads = 1;
-    assert_eq!(told(&setup, PhaseKind::RemoveFiles), "");
+    assert_eq!(notes(&setup, PhaseKind::RemoveFiles), "");
     setup.asked.tree.no_delete_errors = true;
-    assert!(told(&setup, PhaseKind::RemoveFiles).contains("were missing"));
+    assert!(notes(&setup, PhaseKind::RemoveFiles).contains("were missing"));
 }

@@ -127,7 +127,7 @@ fn item_names(plan: &Plan, rank: u64, ranks: u64) -> [String; 2] {
 }
 
 #[test]
-fn names_are_those_of_elbencho() {
+fn names_match_elbencho() {
     for (line, rank, wanted) in [
         ("-w -t 4 -n 3 -N 10 -s 8k /d", 2, ["/r2/d0/r2-f0", "/r2/d2/r2-f9"]),
         ("-w -t 4 -n 0 -N 10 -s 8k /d", 3, ["/r3-f0", "/r3-f9"]),
@@ -182,7 +182,7 @@ fn a_tree_is_made_by_its_phase_alone() {
 }
 
 #[test]
-fn every_worker_makes_and_removes_what_all_share() {
+fn every_worker_creates_and_removes_shared_directories() {
     let shared = plan("-d -w -F -D -t 3 -n 2 -N 1 -s 4k --dirsharing /d");
     let division = |plan: &Plan, name: &str| {
         let entries = job(plan, name).entries().expect("entries").clone();
@@ -232,13 +232,13 @@ fn lists_take_the_place_of_a_shape() {
     let noted: Vec<_> = other.notes.iter().map(|note| note.asked.as_str()).collect();
     assert!(noted.iter().any(|asked| asked.starts_with("size")), "{noted:?}");
     assert!(noted.iter().any(|asked| asked.starts_with("dirs")), "{noted:?}");
-    let told = totals(&other);
-    assert!(told.contains("* Entries total:      3 | 0 K | 0 M\n"), "{told}");
-    assert!(told.contains("* Bytes total:        109010 | 0 MiB | 0 GiB\n"), "{told}");
+    let text = totals(&other);
+    assert!(text.contains("* Entries total:      3 | 0 K | 0 M\n"), "{text}");
+    assert!(text.contains("* Bytes total:        109010 | 0 MiB | 0 GiB\n"), "{text}");
 }
 
 #[test]
-fn small_files_take_what_large_ones_do() {
+fn small_files_support_options_of_large_files() {
     let entries =
         |line: &str, name: &str| job(&plan(line), name).entries().expect("entries").clone();
     let line =
@@ -379,7 +379,7 @@ fn options_without_their_partner_are_noted() {
 
 /// All files have the size of the first file, like in elbencho.
 #[test]
-fn sizes_are_those_of_the_first_file() {
+fn the_first_file_sets_the_size() {
     let of = |line: &str| lowered(line).expect("good").setup;
     assert_eq!(of("-w -b 4k /f /g").bytes_of_paths, [GIB, GIB]);
     assert_eq!(of("-d -w --direct -s 10000 -b 4k /d").file_bytes, 8192);
@@ -543,7 +543,7 @@ fn mistakes_are_sentences() {
 }
 
 #[test]
-fn totals_are_told_without_a_run() {
+fn a_dry_run_prints_totals() {
     let of = |line: &str| totals(&lowered(line).expect("good"));
     let wanted = "\
 Phase: MKDIRS

@@ -16,7 +16,7 @@ fn good(line: &str) -> Options {
 
 fn first_error(line: &str) -> String {
     let reading = reading(&line.split(' ').collect::<Vec<_>>(), &[]);
-    let error = reading.errors.first().unwrap_or_else(|| panic!("{line} is taken"));
+    let error = reading.errors.first().unwrap_or_else(|| panic!("{line} is accepted"));
     error.describe(&reading.texts)
 }
 

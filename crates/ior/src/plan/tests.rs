@@ -120,11 +120,11 @@ fn waits_come_before_phases() {
 }
 
 fn refused(line: &str) -> String {
-    lowered_in(line, &[]).err().unwrap_or_else(|| panic!("{line} is taken")).join("\n")
+    lowered_in(line, &[]).err().unwrap_or_else(|| panic!("{line} is accepted")).join("\n")
 }
 
 /// A phase on one line, without default values.
-fn told(phase: &Phase) -> String {
+fn shown(phase: &Phase) -> String {
     let job = &phase.jobs[0];
     let mut words = vec![format!("{}: {}", phase.name, job.workers)];
     if let Some(entries) = job.entries() {
@@ -178,7 +178,7 @@ fn told(phase: &Phase) -> String {
 }
 
 fn phases(line: &str) -> Vec<String> {
-    lowered(line).plan.phases.iter().map(told).collect()
+    lowered(line).plan.phases.iter().map(shown).collect()
 }
 
 /// Command lines of guides, papers and IO500, and their phases.
@@ -517,7 +517,7 @@ fn combinations_without_sense_are_refused() {
 }
 
 #[test]
-fn what_differs_is_noted() {
+fn differences_are_noted() {
     for (line, option, part) in [
         ("-w -Y -o /f", "fsyncPerWrite", "IOR makes two"),
         ("-w -B -o /f", "useO_DIRECT", "current IOR refuses -B"),

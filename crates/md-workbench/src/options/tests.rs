@@ -48,7 +48,7 @@ fn mistakes_are_sentences_with_places() {
         ("out", "`out` is no option"),
     ] {
         let reading = reading(line);
-        let error = reading.errors.first().unwrap_or_else(|| panic!("{line} is taken"));
+        let error = reading.errors.first().unwrap_or_else(|| panic!("{line} is accepted"));
         let error = error.describe(&reading.texts);
         assert!(error.contains(part), "{line}: {error}");
     }

@@ -139,7 +139,7 @@ fn failures_end_the_first_phase_alone() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn impossible_requests_are_refused() {
     for (line, part) in [
         ("-2", "md-workbench.status cannot be read, or has no line `pos: NUMBER`"),
         ("-2 -w 1 --run-info-file known", "add -W"),

@@ -102,7 +102,7 @@ fn a_rate_is_that_of_the_slowest_task_times_all() {
 }
 
 #[test]
-fn what_failed_is_in_no_rate_and_has_a_line() {
+fn failures_have_a_line_and_no_rate() {
     let lowered = lowered("--ranks 2 -n 1000 -F -T");
     let mut record = record(0, Step::Stat as usize, &[0, 0], &[100, 100]);
     record.measurements[0].errors = vec![IoFailure {
@@ -124,7 +124,7 @@ fn what_failed_is_in_no_rate_and_has_a_line() {
 }
 
 #[test]
-fn data_that_is_not_what_was_written_is_told_as_mdtest_tells_it() {
+fn wrong_data_has_the_line_of_mdtest() {
     let lowered = lowered("-n 10 -F -E -e 100 -X");
     let mut record = record(0, ITEM as usize, &[10], &[100]);
     record.measurements[0].verify =
@@ -193,7 +193,7 @@ fn one_document_has_all_of_it() {
 }
 
 #[test]
-fn numbers_are_those_of_c() {
+fn numbers_have_the_form_of_c() {
     assert_eq!(exponent(1234.56, 6), "1.234560e+03");
     assert_eq!(exponent(0.0, 6), "0.000000e+00");
     assert_eq!(exponent(1.5e-7, 2), "1.50e-07");

@@ -144,7 +144,7 @@ fn items_are_counted_as_mdtest_counts_them() {
 }
 
 #[test]
-fn names_are_those_of_mdtest() {
+fn names_match_mdtest() {
     let shared = good("--ranks 2 -n 8 -z 1 -b 2 -d /t");
     assert_eq!(
         names(&shared, Test::FileCreate, 1),
@@ -274,7 +274,7 @@ fn options_reach_the_plan() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused_all_at_once() {
+fn all_conflicts_are_refused_at_once() {
     for (line, part) in [
         ("-B -N 1 -n 2", "items may be looked up before they are made"),
         ("-c -S -n 2", "-S has task 0 remove"),

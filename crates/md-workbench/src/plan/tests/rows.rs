@@ -29,7 +29,7 @@ fn outcome(words: &[String]) -> Result<Outcome, String> {
 }
 
 #[test]
-fn every_row_does_what_its_support_says() {
+fn rows_match_their_support() {
     let examples = Examples {
         usual: USUAL,
         partners: PARTNERS,
