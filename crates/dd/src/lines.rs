@@ -56,25 +56,28 @@ fn amounts(transfer: &Transfer, seconds: &str) -> String {
 
 const LETTERS: [&str; 7] = ["", "K", "M", "G", "T", "P", "E"];
 
-/// A size in powers of 1000 (`kB`) or 1024 (`KiB`): two digits below ten, rounded half to even.
-pub fn size(bytes: u64, base: u64) -> String {
-    let suffix = |power: usize| match (base, power) {
+fn suffix(base: u64, power: usize) -> String {
+    match (base, power) {
         (_, 0) => "B".to_owned(),
         (1000, 1) => "kB".to_owned(),
         (1000, _) => format!("{}B", LETTERS[power]),
         _ => format!("{}iB", LETTERS[power]),
-    };
+    }
+}
+
+/// A size in powers of 1000 (`kB`) or 1024 (`KiB`): two digits below ten, rounded half to even.
+pub fn size(bytes: u64, base: u64) -> String {
     let (mut power, mut unit) = (0, 1_u128);
     while u128::from(bytes) >= unit * u128::from(base) {
         (power, unit) = (power + 1, unit * u128::from(base));
     }
     let tenths = rounded(u128::from(bytes) * 10, unit);
     if power > 0 && tenths < 100 {
-        return format!("{}.{} {}", tenths / 10, tenths % 10, suffix(power));
+        return format!("{}.{} {}", tenths / 10, tenths % 10, suffix(base, power));
     }
     match rounded(bytes.into(), unit) {
-        whole if whole >= base.into() => format!("1.0 {}", suffix(power + 1)),
-        whole => format!("{whole} {}", suffix(power)),
+        whole if whole >= base.into() => format!("1.0 {}", suffix(base, power + 1)),
+        whole => format!("{whole} {}", suffix(base, power)),
     }
 }
 

@@ -170,18 +170,22 @@ fn read(copied: &Copied, options: &Options) -> String {
     }
 }
 
+/// A path as an argument; `None` if it is absent or no text.
+fn argument(path: Option<&std::ffi::OsString>) -> Option<String> {
+    let path = path?.to_str()?;
+    // A word with a leading dash would be an option.
+    Some(if path.starts_with('-') { format!("./{path}") } else { path.to_owned() })
+}
+
 /// The command that measures the storage of a copy; `None` if a command line cannot hold the file
 /// names.
 pub fn command(copied: &Copied, options: &Options) -> Option<String> {
-    let name = |path: &Option<std::ffi::OsString>| {
-        let path = path.as_ref()?.to_str()?;
-        // A word with a leading dash would be an option.
-        Some(if path.starts_with('-') { format!("./{path}") } else { path.to_owned() })
-    };
     match (&copied.input, &copied.output) {
-        (_, End::Device) => Some(format!("candor check {}", quoted(&name(&options.output)?))),
+        (_, End::Device) => {
+            Some(format!("candor check {}", quoted(&argument(options.output.as_ref())?)))
+        }
         (_, End::File) => {
-            let output = name(&options.output)?;
+            let output = argument(options.output.as_ref())?;
             let block = block_size(options.output_block);
             let bytes = copied.bytes.1.max(64 << 20).div_ceil(1 << 20);
             let target = quoted(&format!("{output}.candor"));
@@ -197,14 +201,15 @@ pub fn command(copied: &Copied, options: &Options) -> Option<String> {
             ))
         }
         (End::Device, _) => {
-            let (input, block) = (name(&options.input)?, block_size(options.input_block));
+            let (input, block) =
+                (argument(options.input.as_ref())?, block_size(options.input_block));
             let target = quoted(&input);
             Some(format!(
                 "candor run --target {target} --rw read --bs {block} --direct --seconds 10"
             ))
         }
         (End::File, _) => {
-            let input = name(&options.input)?;
+            let input = argument(options.input.as_ref())?;
             let folder = Path::new(&input).parent().and_then(Path::to_str).unwrap_or_default();
             let folder = if folder.is_empty() { "." } else { folder };
             let block = block_size(options.input_block);

@@ -1,7 +1,7 @@
 //! Results as CSV: rows of phases, and rows of tasks in a phase.
 
 use super::TestResults;
-use super::figures::Figures;
+use super::figures::{Figures, per_s};
 use super::numbers::{KIB, decimal, scientific};
 
 /// Header of the rows of phases.
@@ -39,14 +39,13 @@ pub(super) const TASKS_HEADER: &str = "access,rank,runtime-with-openclose,runtim
 
 /// A row for each task of a phase: direction, rank, both times and both rates in bytes per second.
 pub(super) fn tasks(figures: &Figures) -> String {
-    let access = figures.access.word();
-    let row = |(rank, task): (usize, &super::TaskTimes)| {
-        let (total_s, transfer_s) = (task.total_s(), task.transfer_s());
-        let rate = |seconds: f64| if seconds > 0.0 { task.bytes as f64 / seconds } else { 0.0 };
-        let numbers = [total_s, transfer_s, rate(total_s), rate(transfer_s)];
-        let numbers: Vec<String> =
-            numbers.into_iter().map(|number| scientific(number, 10)).collect();
-        format!("{access},{rank},{}\n", numbers.join(","))
-    };
-    figures.tasks.iter().enumerate().map(row).collect()
+    let mut text = String::new();
+    for (rank, task) in figures.tasks.iter().enumerate() {
+        let times = [task.total_s(), task.transfer_s()];
+        let rates = times.map(|seconds| per_s(task.bytes as f64, seconds));
+        let numbers = [times, rates].concat().into_iter().map(|number| scientific(number, 10));
+        let numbers: Vec<String> = numbers.collect();
+        text += &format!("{},{rank},{}\n", figures.access.word(), numbers.join(","));
+    }
+    text
 }

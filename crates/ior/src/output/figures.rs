@@ -110,11 +110,7 @@ impl Figures {
         let done = measured.of(direction);
         let transfer_bytes = test.options.layout.transfer_bytes;
         let stages = measured.stages.unwrap_or_else(|| whole(last_ns(measured)));
-        let task = |worker: &WorkerStats| {
-            let stages = worker.stages.unwrap_or_else(|| whole(worker.elapsed_ns));
-            TaskTimes { bytes: worker.bytes, transfers: worker.ops, ..task_times(&stages) }
-        };
-        let tasks: Vec<TaskTimes> = measured.per_worker.iter().map(task).collect();
+        let tasks: Vec<TaskTimes> = measured.per_worker.iter().map(worker_times).collect();
         let means = tasks.iter().filter(|task| task.transfers > 0);
         let means = means.map(|task| task.transfer_s() / task.transfers as f64);
         let all = task_times(&stages);
@@ -155,7 +151,7 @@ impl Figures {
     }
 }
 
-fn per_s(count: f64, seconds: f64) -> f64 {
+pub(super) fn per_s(count: f64, seconds: f64) -> f64 {
     if seconds > 0.0 { count / seconds } else { 0.0 }
 }
 
@@ -175,15 +171,15 @@ fn whole(elapsed_ns: u64) -> Stages {
     stages
 }
 
+fn worker_times(worker: &WorkerStats) -> TaskTimes {
+    let stages = worker.stages.unwrap_or_else(|| whole(worker.elapsed_ns));
+    TaskTimes { bytes: worker.bytes, transfers: worker.ops, ..task_times(&stages) }
+}
+
 fn task_times(stages: &Stages) -> TaskTimes {
-    let seconds = |ns: u64| ns as f64 / NS;
-    let span = |begin_ns: u64, end_ns: u64| [seconds(begin_ns), seconds(end_ns.max(begin_ns))];
-    TaskTimes {
-        open: span(stages.open.begin_ns, stages.open.end_ns),
-        transfer: span(stages.transfer.begin_ns, stages.transfer.end_ns),
-        close: span(stages.close.begin_ns, stages.close.end_ns),
-        ..TaskTimes::default()
-    }
+    let [open, transfer, close] = [stages.open, stages.transfer, stages.close]
+        .map(|stage| [stage.begin_ns, stage.end_ns.max(stage.begin_ns)].map(|ns| ns as f64 / NS));
+    TaskTimes { open, transfer, close, ..TaskTimes::default() }
 }
 
 /// Maximum, minimum, mean, and standard deviation (dividing by n).

@@ -89,11 +89,17 @@ impl std::fmt::Display for Value {
     }
 }
 
+fn number(number: u64) -> Value {
+    Value::Number(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+fn flag(flag: bool) -> Value {
+    Value::Number(flag.into())
+}
+
 /// All parameters of a test by IOR's names.
 pub(super) fn parameters(setup: &TestSetup, platform: Option<&str>) -> Vec<(&'static str, Value)> {
     let Options { run, layout, order, ends, io, data, output } = &setup.options;
-    let number = |number: u64| Value::Number(i64::try_from(number).unwrap_or(i64::MAX));
-    let flag = |flag: bool| Value::Number(flag.into());
     let per_node = match run.memory_per_node {
         Some(Memory::Bytes(bytes)) => number(bytes),
         Some(Memory::Percent(_)) | None => number(0),

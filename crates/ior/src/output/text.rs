@@ -144,15 +144,15 @@ pub(super) fn size_warning(setup: &TestSetup, figures: &Figures, stat_bytes: u64
 /// Progress of the tasks at the time limit.
 pub(super) fn stonewall(setup: &TestSetup, figures: &Figures) -> String {
     let Some(stonewall) = figures.stonewall else { return String::new() };
-    let gib = |bytes: f64| bytes / (1_u64 << 30) as f64;
+    const GIB: f64 = (1_u64 << 30) as f64;
     let transfer = setup.options.layout.transfer_bytes as f64;
     format!(
         "stonewalling pairs accessed min: {} max: {} -- min data: {:.1} GiB mean data: {:.1} GiB \
          time: {:.1}s\n",
         stonewall.transfers_min,
         stonewall.transfers_max,
-        gib(stonewall.transfers_min as f64 * transfer),
-        gib(stonewall.bytes_mean),
+        stonewall.transfers_min as f64 * transfer / GIB,
+        stonewall.bytes_mean / GIB,
         stonewall.seconds
     )
 }

@@ -14,7 +14,6 @@ const SEVEN: [&str; 7] = ["min", "q1", "median", "q3", "q90", "q99", "max"];
 /// One JSON document: options, each phase, and candor's verdict.
 pub fn json(setup: &Setup, results: &Results, report: &Report, stamps: [&str; 2]) -> String {
     let asked = &setup.asked;
-    let stage = |result: &StageResult| stage(setup, result);
     let document = Object::default()
         .with("tool", "md-workbench")
         .with("version", VERSION)
@@ -27,7 +26,10 @@ pub fn json(setup: &Setup, results: &Results, report: &Report, stamps: [&str; 2]
         .with("object_bytes", asked.data.size)
         .with("position_before", setup.start)
         .with("position_after", results.position(setup))
-        .with("phases", results.stages.iter().map(stage).collect::<Vec<_>>())
+        .with(
+            "phases",
+            results.stages.iter().map(|result| stage(setup, result)).collect::<Vec<_>>(),
+        )
         .with("candor", verdict::tree(report));
     // Keys are text; values are numbers, texts and lists of them.
     serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
@@ -59,13 +61,14 @@ fn stage(setup: &Setup, result: &StageResult) -> Object {
     for (name, op) in occurring(result) {
         operations.put(name, operation(result, op));
     }
-    let process = |process: &ProcessResult| {
-        let objects = process.objects.round() as u64;
-        Object::default().with("objects", objects).with("seconds", process.seconds)
-    };
     object
         .with("operations", operations)
         .with("processes", result.processes.iter().map(process).collect::<Vec<_>>())
+}
+
+fn process(process: &ProcessResult) -> Object {
+    let objects = process.objects.round() as u64;
+    Object::default().with("objects", objects).with("seconds", process.seconds)
 }
 
 fn occurring(result: &StageResult) -> impl Iterator<Item = (&'static str, &OpResult)> {

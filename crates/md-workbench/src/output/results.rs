@@ -35,12 +35,15 @@ impl OpResult {
     /// The printed latencies in s: minimum, quartiles, 90 %, 99 %, maximum.
     pub fn seven(&self) -> Option<[f64; 7]> {
         let latency = self.latency.as_ref()?;
-        let seconds = |ns: u64| ns as f64 / 1e9;
         let at = |quantile| latency.histogram.quantile(quantile).map_or(0, |value| value.0);
         let within = |ns: u64| seconds(ns.clamp(latency.min_ns, latency.max_ns));
         let [q1, median, q3, q90, q99] = [0.25, 0.5, 0.75, 0.9, 0.99].map(|q| within(at(q)));
         Some([seconds(latency.min_ns), q1, median, q3, q90, q99, seconds(latency.max_ns)])
     }
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
 }
 
 /// Metrics of a process in a phase.

@@ -79,13 +79,14 @@ fn row(result: &TestResult) -> Object {
         });
         row.put("steps", steps);
     }
-    let rank = |rank: &RankResult| {
-        Object::default()
-            .with("items", rank.items.round() as u64)
-            .with("seconds", rank.seconds)
-            .with("rate_per_s", rank.rate())
-    };
     row.with("ranks", result.ranks.iter().map(rank).collect::<Vec<_>>())
+}
+
+fn rank(rank: &RankResult) -> Object {
+    Object::default()
+        .with("items", rank.items.round() as u64)
+        .with("seconds", rank.seconds)
+        .with("rate_per_s", rank.rate())
 }
 
 /// One table: a line for each row of each iteration.

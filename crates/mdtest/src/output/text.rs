@@ -293,12 +293,16 @@ pub fn operation(test: Test) -> &'static str {
 /// Percentiles of the table of latencies.
 pub const QUOTED: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 
+/// Microseconds in a column of the table of latencies.
+fn us(ns: f64) -> String {
+    format!("{:12.1}", ns / 1e3)
+}
+
 /// Latencies of all items, iterations and tasks.
 fn latencies(setup: &Setup, run: &TaskRun) -> String {
     let mut text = String::new();
     for test in rows(setup) {
         let Some(latency) = run.latency(test) else { continue };
-        let us = |ns: f64| format!("{:12.1}", ns / 1e3);
         let quoted = QUOTED.map(|percentile| {
             let value = latency.percentile_ns(percentile);
             value.map_or_else(|| format!("{:>12}", "-"), |ns| us(ns as f64))
