@@ -73,7 +73,7 @@ fn report(names: &[String]) -> Report {
         Note { asked: name.clone(), did: format!("{name}\n{name}"), why: name.clone(), place: None }
     }
     Report {
-        phases: names.iter().map(phase).collect(),
+        phases: names.iter().map(|name| phase(name)).collect(),
         judgement: Judgement {
             phases: names.iter().map(judged).map(Some).collect(),
             headline: format!("not proven\n{}", names[0]),
