@@ -16,7 +16,6 @@ use candor_dd as dd;
 use candor_elbencho as elbencho;
 use candor_fio as fio;
 use candor_fio::ast::{FioEnvironment, Keyword};
-use candor_fio::job_options;
 use candor_fio::lower;
 use candor_fio::options;
 use candor_fio::trace;
@@ -269,7 +268,7 @@ fn mutated_trace(dice: &mut Dice) -> Vec<u8> {
 
 /// Reads it; true if it is a trace.
 fn digest_trace(bytes: Vec<u8>) -> bool {
-    let said = job_options::Trace { redirect: Some("x".into()), ..options::defaults().trace };
+    let said = options::Trace { redirect: Some("x".into()), ..options::defaults().trace };
     match trace::read("t", Box::new(Cursor::new(bytes)), &said, &|_, _| None) {
         Ok(recorded) => {
             assert!(!recorded.steps.is_empty() && !recorded.files.is_empty());

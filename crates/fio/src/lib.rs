@@ -1,6 +1,6 @@
 //! fio: command lines and job files to plans, reports to fio's output.
 //!
-//! [`read`] makes a syntax tree with positions; [`options`] and [`job_options`] give it types, by
+//! [`read`] makes a syntax tree with positions; [`options`] gives it types, by
 //! a table with one row per option; [`lower::lower`] makes the plan; [`output`] prints text, JSON,
 //! terse lines and logs. [`write::job_file`] writes a plan as a job file. [`trace`] reads recorded
 //! I/O, and [`state`] the files of verification. Nothing here opens a target or runs a program.
@@ -14,7 +14,6 @@ pub mod ast;
 pub mod flags;
 pub mod help;
 pub mod job;
-pub mod job_options;
 pub mod lower;
 pub mod options;
 pub mod output;

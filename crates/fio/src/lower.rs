@@ -27,7 +27,7 @@ use candor_record::Note;
 
 use super::ast::{Ast, Section};
 use super::job::FioJob;
-use super::job_options::JobOptions;
+use super::options::JobOptions;
 use super::options::{self, Reading};
 use candor_front::{Diagnostic, Diagnostics, Host, Origins};
 

@@ -14,7 +14,7 @@ use candor_plan::trace::{Action, STEP_MAX, Step};
 use candor_plan::units::Direction;
 use candor_plan::{Bytes, nearest};
 
-use crate::job_options::Trace as TraceOptions;
+use crate::options::Trace as TraceOptions;
 
 /// Steps of one trace at most: 2 GiB of memory.
 const STEPS_MAX: usize = 1 << 26;

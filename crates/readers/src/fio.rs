@@ -11,7 +11,7 @@ use candor_record::results::{
 use serde::Deserialize;
 
 use super::{Names, begin, condition, json, moment, remark};
-use candor_fio::job_options::{JobOptions, NamedFile};
+use candor_fio::options::{JobOptions, NamedFile};
 use candor_fio::options::{TABLE, defaults};
 use candor_front::{Assignment, Span, Word};
 

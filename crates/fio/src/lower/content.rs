@@ -9,7 +9,7 @@ use candor_plan::blocks::{Content, Duplicates, Fill};
 use candor_plan::{Blocks, Bytes};
 
 use super::instance::Instance;
-use crate::job_options::{Buffers, DedupeMode};
+use crate::options::{Buffers, DedupeMode};
 use candor_front::Diagnostics;
 
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {

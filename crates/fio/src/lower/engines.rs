@@ -12,10 +12,7 @@ use candor_plan::{Blocks, Bytes, Engine, path_of};
 
 use super::instance::Instance;
 use crate::job::PerName;
-use crate::job_options::{
-    self, Amount, EngineOptions, Method, PrioritySplit, StatType, SubmitMode,
-};
-use crate::options;
+use crate::options::{self, Amount, EngineOptions, Method, PrioritySplit, StatType, SubmitMode};
 use candor_front::Diagnostics;
 
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
@@ -125,9 +122,9 @@ fn offload(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnosti
 /// note of it keeps nothing apart.
 fn lock(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
     blocks.lock = match from.options.files.lock {
-        job_options::Lock::None => return,
-        job_options::Lock::Exclusive => Lock::Exclusive,
-        job_options::Lock::ReadWrite => Lock::ReadWrite,
+        options::Lock::None => return,
+        options::Lock::Exclusive => Lock::Exclusive,
+        options::Lock::ReadWrite => Lock::ReadWrite,
     };
     if blocks.engine.takes_many() {
         let why = "fio locks while an operation is queued, which this engine does without I/O";
@@ -257,7 +254,7 @@ pub(super) fn class_of(number: u64) -> PriorityClass {
 }
 
 fn memory(from: &Instance<'_>, blocks: &mut Blocks) {
-    use job_options::MemoryKind as Kind;
+    use options::MemoryKind as Kind;
     let given = &from.options.memory;
     blocks.buffers = Buffers {
         kind: match given.kind {

@@ -16,8 +16,8 @@ use candor_plan::{
 
 use super::instance::{Instance, mixed};
 use super::names::{self, Paths};
-use crate::job_options::{self, Amount, Fallocate, FileType, WriteHint};
 use crate::lower::offsets::zones::in_bytes;
+use crate::options::{self, Amount, Fallocate, FileType, WriteHint};
 use candor_front::{Diagnostics, Found, Host};
 
 /// The targets of a clone. Sets the range of each that is used, too.
@@ -282,12 +282,12 @@ fn advice(from: &Instance<'_>, blocks: &Blocks) -> Pieces<Advice> {
         return Pieces::default();
     }
     Pieces::one(match from.options.files.advice {
-        job_options::Advice::None => return Pieces::default(),
-        job_options::Advice::Random => Advice::Random,
-        job_options::Advice::Sequential => Advice::Sequential,
-        job_options::Advice::Noreuse => Advice::Noreuse,
-        job_options::Advice::ByPattern if blocks.access.is_random() => Advice::Random,
-        job_options::Advice::ByPattern => Advice::Sequential,
+        options::Advice::None => return Pieces::default(),
+        options::Advice::Random => Advice::Random,
+        options::Advice::Sequential => Advice::Sequential,
+        options::Advice::Noreuse => Advice::Noreuse,
+        options::Advice::ByPattern if blocks.access.is_random() => Advice::Random,
+        options::Advice::ByPattern => Advice::Sequential,
     })
 }
 

@@ -8,7 +8,7 @@ use super::files;
 use super::instance::Instance;
 use super::measures;
 use crate::ast::Section;
-use crate::job_options::JobOptions;
+use crate::options::JobOptions;
 use candor_front::Diagnostic;
 use candor_front::Diagnostics;
 

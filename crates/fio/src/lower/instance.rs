@@ -1,6 +1,6 @@
 //! A clone of a section, as each topic of lowering sees it.
 
-use crate::job_options::JobOptions;
+use crate::options::JobOptions;
 use crate::options::{self, Kind};
 use candor_front::{Given, Host, Scope, Span, Table, Texts};
 

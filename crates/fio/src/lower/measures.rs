@@ -3,7 +3,7 @@
 use candor_plan::{Blocks, Engine, LogPlan, Measure, Nanos};
 
 use super::instance::Instance;
-use crate::job_options::{JobOptions, LogValue};
+use crate::options::{JobOptions, LogValue};
 use candor_front::Diagnostics;
 
 /// Operations that a log holds at most. What is over is told, not dropped in silence.

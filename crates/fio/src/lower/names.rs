@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use candor_plan::{FileName, path_of};
 
 use super::instance::Instance;
-use crate::job_options::{self, FORMAT, JobOptions, NamedFile};
+use crate::options::{self, FORMAT, JobOptions, NamedFile};
 use candor_front::Found;
 
 /// Paths of a clone's files, in order.
@@ -72,7 +72,7 @@ pub(super) fn is_listed(options: &JobOptions) -> bool {
 
 const NUMBER: &str = "$filenum";
 
-fn format(files: &job_options::Files) -> &str {
+fn format(files: &options::Files) -> &str {
     match files.format.as_str() {
         "" => FORMAT,
         format => format,

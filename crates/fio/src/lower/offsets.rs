@@ -9,7 +9,7 @@ use candor_plan::{Blocks, Bytes};
 
 use super::instance::{Instance, mixed};
 use super::names;
-use crate::job_options::{Amount, Distribution, Generator, RwMode, Sequencer, Service, ZoneMode};
+use crate::options::{Amount, Distribution, Generator, RwMode, Sequencer, Service, ZoneMode};
 use crate::values::Share;
 use candor_front::Diagnostics;
 

@@ -8,7 +8,7 @@ use candor_plan::units::{Direction, PerDirection};
 use candor_plan::{Blocks, BytesPerSec, Nanos, OpsPerSec};
 
 use super::instance::Instance;
-use crate::job_options::{RateProcess, ThinkBlocks};
+use crate::options::{RateProcess, ThinkBlocks};
 use candor_front::Diagnostics;
 
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {

@@ -4,7 +4,7 @@ use candor_plan::engine::{IoPriority, PriorityClass};
 use candor_plan::{ControlGroup, Hook, Hooks, Job, OnDone, Placement, Threads};
 
 use super::instance::Instance;
-use crate::job_options::{CpuPolicy, ExitWhat, MemoryPolicy};
+use crate::options::{CpuPolicy, ExitWhat, MemoryPolicy};
 use candor_front::Diagnostics;
 
 pub(super) fn lower(from: &Instance<'_>, job: &mut Job, diagnostics: &mut Diagnostics) {

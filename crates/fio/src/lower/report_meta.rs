@@ -11,11 +11,10 @@ use super::groups::Seat;
 use super::instance::Instance;
 use crate::ast::{Ast, Block, Origin, Section};
 use crate::job::{FioJob, LatencyGoal, Logs, Reporting, Shape, SteadyGoal, WindowValue};
-use crate::job_options::{
-    Amount, ContinueOn, JobOptions, KbBase, LogValue, Method, Statistics, SteadyOf, SubmitMode,
-    Unified, UnitBase,
+use crate::options::{
+    self, Amount, ContinueOn, JobOptions, KbBase, LogValue, Method, Statistics, SteadyOf,
+    SubmitMode, Unified, UnitBase,
 };
-use crate::options;
 use candor_front::Diagnostics;
 
 /// The facts of one clone, whose job is the `job`-th of its phase.

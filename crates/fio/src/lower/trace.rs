@@ -11,7 +11,7 @@ use candor_plan::{Blocks, Bytes, Create, Layout, PathText, Stop, Target, TargetK
 
 use super::instance::Instance;
 use crate::job::FioJob;
-use crate::job_options::{JobOptions, RwMode, Trace as TraceOptions};
+use crate::options::{JobOptions, RwMode, Trace as TraceOptions};
 use crate::trace::{self, Fault, Recorded, merge};
 use candor_front::{Diagnostics, Found};
 

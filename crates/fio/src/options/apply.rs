@@ -4,9 +4,9 @@ use std::sync::LazyLock;
 
 use candor_plan::Nanos;
 
-use super::kind::{Kind, Parsed, Row};
+use super::kind::{Kind, MANY, Parsed, Row};
 use super::{TABLE, value};
-use crate::job_options::{JobOptions, KbBase};
+use crate::options::{JobOptions, KbBase};
 use crate::values::Units;
 use candor_front::{Applied, Choice, Refused, Takes, Value, ValueKind};
 
@@ -20,11 +20,11 @@ impl ValueKind for Kind {
             Kind::Flag => "nothing, 0 or 1".to_owned(),
             Kind::Bool => "0 or 1".to_owned(),
             Kind::Int(low, high) => {
-                format!("a number{}", bounds(low, high, &0, &u64::from(u32::MAX)))
+                format!("a number{}", bounds(low, high, &0, &MANY))
             }
             Kind::Signed(low, high) => format!("a number from {low} to {high}"),
             Kind::Ints(low, high) => {
-                format!("up to three numbers{}", bounds(low, high, &0, &u64::from(u32::MAX)))
+                format!("up to three numbers{}", bounds(low, high, &0, &MANY))
             }
             Kind::Size(_) => "a size such as 4k".to_owned(),
             Kind::Sizes(_) => "up to three sizes such as 4k,8k".to_owned(),

@@ -3,12 +3,15 @@
 use candor_plan::Nanos;
 use candor_plan::units::PerDirection;
 
-use crate::job_options::{Amount, JobOptions};
+use crate::options::{Amount, JobOptions};
 use crate::values::{TimeUnit, Units};
 use candor_front::{Choice, Refused};
 
 /// An option of a job.
 pub type Row = candor_front::Row<Kind>;
+
+/// Largest value of most whole numbers.
+pub(super) const MANY: u64 = u32::MAX as u64;
 
 /// A kind of value.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use candor_record::Note;
 
 use super::{ENGINES, TABLE, defaults, engine, engine_names};
 use crate::ast::{Ast, Block, Origin, Section};
-use crate::job_options::{JobOptions, NamedFile};
+use crate::options::{JobOptions, NamedFile};
 use candor_front::{Assignment, Diagnostic, Texts};
 
 /// The options of a section, and what is to be said about how they were read.

@@ -51,14 +51,14 @@ fn job(row: &Row, with: bool) -> String {
         _ => "[second]\n",
     }
     .to_owned();
-    let beside = surroundings::of(row.name);
-    let given = |name: &str| row.name == name || beside.contains(&format!("{name}="));
+    let others = surroundings::of(row);
+    let given = |name: &str| row.name == name || others.contains(&format!("{name}="));
     for (name, value) in [("rw", "read"), ("size", "1m")] {
         if !given(name) {
             text.push_str(&format!("{name}={value}\n"));
         }
     }
-    for word in beside.split_whitespace() {
+    for word in others.split_whitespace() {
         text.push_str(&format!("{word}\n"));
     }
     if with {
@@ -92,7 +92,7 @@ fn host() -> Nowhere {
 
 /// The example of a row, lowered with or without the option.
 fn outcome(row: &'static Row, with: bool) -> Result<Outcome, String> {
-    let engine = surroundings::of(row.name).contains("ioengine=") && !row.engines.is_empty();
+    let engine = surroundings::of(row).contains("ioengine=") && !row.engines.is_empty();
     let lowered = lowered_on(&job(row, with), &host()).map_err(|diagnostics| {
         // Options of an engine are refused with it.
         let own = if engine { row.name } else { "" };
@@ -193,9 +193,8 @@ proptest! {
     fn options_that_are_done_alone_are_done_together(
         picks in prop::collection::vec(any::<prop::sample::Index>(), 0..10),
     ) {
-        let alone = |row: &Row| surroundings::of(row.name).is_empty();
-        let done = |row: &&Row| row.support == Support::Exact && alone(row);
-        let all: Vec<_> = TABLE.rows().filter(done).collect();
+        let mut all: Vec<_> = TABLE.rows().filter(|row| row.support == Support::Exact).collect();
+        all.retain(|row| surroundings::is_alone(row));
         let mut text = String::from("[first]\nsize=1m\n[b]\nsize=1m\n");
         for index in &picks {
             text.push_str(&value_of(index.get(all.as_slice()), 0));

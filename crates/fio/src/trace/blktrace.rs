@@ -12,7 +12,7 @@ use candor_plan::trace::Action;
 use candor_plan::units::Direction;
 
 use super::{Fault, FindDevice, Recorded, Steps, unreadable};
-use crate::job_options::Trace as TraceOptions;
+use crate::options::Trace as TraceOptions;
 
 /// The three upper bytes of an event's first word; the last one is the version.
 pub(super) const MAGIC: u32 = 0x6561_7400;

@@ -12,7 +12,7 @@ use candor_plan::trace::Action;
 use candor_plan::units::Direction;
 
 use super::{Fault, Recorded, Steps, meant, unreadable};
-use crate::job_options::Trace as TraceOptions;
+use crate::options::Trace as TraceOptions;
 
 /// Longest line: a path and some numbers.
 const LINE_MAX: u64 = 16 << 10;

@@ -3,8 +3,8 @@
 use candor_plan::Blocks;
 use candor_plan::blocks;
 
-use crate::job_options::OpenSync;
 use crate::lower::instance::Instance;
+use crate::options::OpenSync;
 use candor_front::Diagnostics;
 
 pub(in crate::lower) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Diagnostics) {

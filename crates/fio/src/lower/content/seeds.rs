@@ -3,8 +3,8 @@
 use candor_plan::Plan;
 
 use crate::ast::Section;
-use crate::job_options::JobOptions;
 use crate::options;
+use crate::options::JobOptions;
 use candor_front::Texts;
 use candor_front::{Diagnostics, Host};
 

@@ -11,9 +11,9 @@ use candor_plan::units::{Direction, SizeSpec};
 use candor_plan::{Blocks, Bytes, Engine, PathText};
 
 use crate::job::{SavedWrites, StateFile};
-use crate::job_options::{self, ContinueOn, Method, VerifyPolicy};
 use crate::lower::content::patterns;
 use crate::lower::instance::Instance;
+use crate::options::{self, ContinueOn, Method, VerifyPolicy};
 use crate::state;
 use candor_front::{Diagnostics, ReadAs};
 
@@ -145,7 +145,7 @@ fn dry_run(
 }
 
 /// Some of the writes are trimmed: none without `trim_backlog`.
-fn trims(options: &job_options::Verify) -> Option<TrimWritten> {
+fn trims(options: &options::Verify) -> Option<TrimWritten> {
     let every = options.trim_backlog.filter(|every| *every > 0)?;
     let percent = options.trim_percent.min(100) as u8;
     let batch = options.trim_backlog_batch.unwrap_or(0);

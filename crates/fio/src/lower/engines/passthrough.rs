@@ -3,8 +3,8 @@
 use candor_plan::blocks::{self, Protection, ScsiWrite, Sg, UringCmd};
 use candor_plan::{Blocks, Bytes, Engine};
 
-use crate::job_options::{Method, NvmeWrite, OpenSync, SgWrite, WriteHint, ZoneMode};
 use crate::lower::instance::Instance;
+use crate::options::{Method, NvmeWrite, OpenSync, SgWrite, WriteHint, ZoneMode};
 use candor_front::Diagnostics;
 
 /// Options of these engines; refuses those that such commands have no words for.

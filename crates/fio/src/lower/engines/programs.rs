@@ -2,9 +2,9 @@
 
 use candor_plan::{Burn, Job, Nanos, Program, Stop, Work, path_of};
 
-use crate::job_options::CpuMode;
 use crate::lower::instance::Instance;
 use crate::options;
+use crate::options::CpuMode;
 use candor_front::Diagnostics;
 
 /// True for engines whose jobs do something else than I/O.

@@ -10,10 +10,10 @@ use candor_plan::blocks::{Access, FileOrder, Position};
 use candor_plan::units::{Direction, Extent, SizeSpec};
 use candor_plan::{Blocks, Bytes, Stop, Target, TargetKind};
 
-use crate::job_options::{Amount, Method};
 use crate::lower::engines;
 use crate::lower::instance::Instance;
 use crate::lower::offsets::zones::in_bytes;
+use crate::options::{Amount, Method};
 use candor_front::Diagnostics;
 
 pub(in crate::lower) fn lower(

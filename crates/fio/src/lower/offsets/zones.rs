@@ -3,10 +3,10 @@
 use candor_plan::Bytes;
 use candor_plan::blocks::{ZoneReset, Zones};
 
-use crate::job_options::{Amount, ContinueOn, Method, ZoneMode};
 use crate::lower::instance::Instance;
 use crate::lower::{engines, names};
 use crate::options;
+use crate::options::{Amount, ContinueOn, Method, ZoneMode};
 use candor_front::Diagnostics;
 
 /// The least that a device transfers.

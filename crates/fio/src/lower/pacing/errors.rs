@@ -3,8 +3,8 @@
 use candor_plan::Tolerated;
 use candor_plan::units::Direction;
 
-use crate::job_options::ContinueOn;
 use crate::lower::instance::Instance;
+use crate::options::ContinueOn;
 use candor_front::Diagnostics;
 
 /// Errors after which fio goes on where `continue_on_error` is set: EIO and EILSEQ.

@@ -3,11 +3,11 @@
 use candor_plan::{Bytes, Job, Nanos, Plan, RampAmount, Steady, SteadyFigure, SteadyFit, Stop};
 
 use crate::ast::Section;
-use crate::job_options::{JobOptions, SteadyOf};
 use crate::lower::groups::Groups;
 use crate::lower::instance::{Instance, mixed};
 use crate::lower::pacing::errors;
 use crate::options;
+use crate::options::{JobOptions, SteadyOf};
 use candor_front::Texts;
 use candor_front::{Diagnostic, Diagnostics};
 

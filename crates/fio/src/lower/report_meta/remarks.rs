@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::job_options::Method;
 use crate::lower::instance::Instance;
+use crate::options::Method;
 use crate::options::{self, Kind};
 
 const SHARED: &str = "fio: multiple writers may overwrite blocks that belong to other jobs. \

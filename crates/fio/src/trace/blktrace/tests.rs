@@ -2,7 +2,7 @@ use std::io::Cursor;
 use std::path::PathBuf;
 
 use super::*;
-use crate::job_options::Skip;
+use crate::options::Skip;
 use crate::options::defaults;
 
 /// Classes of events that only tests need.

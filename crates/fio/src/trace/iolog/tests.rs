@@ -3,7 +3,7 @@ use std::io::Cursor;
 use proptest::prelude::*;
 
 use super::*;
-use crate::job_options::Skip;
+use crate::options::Skip;
 use crate::options::defaults;
 
 fn read_as(given: &TraceOptions, text: &str) -> Result<Recorded, String> {

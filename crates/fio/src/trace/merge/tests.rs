@@ -3,7 +3,7 @@ use std::io::Cursor;
 use super::super::blktrace::Endian;
 use super::super::blktrace::tests::{event, made};
 use super::*;
-use crate::job_options::Trace as TraceOptions;
+use crate::options::Trace as TraceOptions;
 use crate::options::defaults;
 
 fn part<'a>(name: &'a str, endian: Endian, times: &[u64], percent: f64, repeats: u64) -> Part<'a> {

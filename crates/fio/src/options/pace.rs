@@ -1,14 +1,113 @@
 //! Rates, think time, latency goals, flow.
 
-use crate::job_options::{RateProcess, ThinkBlocks};
-use crate::options::kind::{Kind, Row};
-use crate::values::TimeUnit::{Micros, Seconds};
-use candor_front::row;
+use candor_plan::Nanos;
+use candor_plan::units::PerDirection;
 
-const MANY: u64 = u32::MAX as u64;
+use super::kind::{Kind, MANY, Row};
+use crate::values::TimeUnit::{Micros, Seconds};
+use candor_front::{choices, row};
+
+choices! {
+    /// `rate_process`.
+    pub enum RateProcess {
+        #[default]
+        Linear = "gaps are all the same": "linear",
+        Poisson = "gaps are drawn, as between many independent users": "poisson",
+    }
+}
+
+/// Rates; 0 is none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rate {
+    /// `rate`: bytes per second.
+    pub bytes: PerDirection<u64>,
+    /// `rate_min`: bytes per second.
+    pub bytes_min: PerDirection<u64>,
+    /// `rate_iops`.
+    pub iops: PerDirection<u64>,
+    /// `rate_iops_min`.
+    pub iops_min: PerDirection<u64>,
+    /// `rate_process`.
+    pub process: RateProcess,
+    /// `rate_cycle` in milliseconds.
+    pub cycle_ms: u64,
+    /// `rate_ignore_thinktime`.
+    pub ignore_think: bool,
+}
+
+impl Rate {
+    /// A rate is set above which the job does not go.
+    pub fn is_set(&self) -> bool {
+        self.bytes.iter().chain(self.iops.iter()).any(|(_, rate)| *rate > 0)
+    }
+
+    /// A rate is set below which the job fails.
+    pub fn has_floor(&self) -> bool {
+        self.bytes_min.iter().chain(self.iops_min.iter()).any(|(_, rate)| *rate > 0)
+    }
+}
+
+choices! {
+    /// `thinktime_blocks_type`.
+    pub enum ThinkBlocks {
+        #[default]
+        Complete = "completed operations count": "complete",
+        Issue = "issued operations count": "issue",
+    }
+}
+
+/// Think time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Think {
+    /// `thinktime`.
+    pub time: Nanos,
+    /// `thinktime_spin`.
+    pub spin: Nanos,
+    /// `thinkcycles`.
+    pub cycles: u64,
+    /// `thinktime_blocks`.
+    pub blocks: u64,
+    /// `thinktime_blocks_type`.
+    pub blocks_type: ThinkBlocks,
+    /// `thinktime_iotime`.
+    pub io_time: Nanos,
+}
+
+impl Think {
+    /// The job rests.
+    pub fn rests(&self) -> bool {
+        self.time > Nanos(0) || self.cycles > 0
+    }
+}
+
+/// Latency goals.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Goals {
+    /// `max_latency`; 0 is none.
+    pub max: PerDirection<Nanos>,
+    /// `latency_target`; 0 is none.
+    pub target: Nanos,
+    /// `latency_window`.
+    pub window: Nanos,
+    /// `latency_percentile`.
+    pub percentile: f64,
+    /// `latency_run`.
+    pub run: bool,
+}
+
+/// Shares between jobs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Flow {
+    /// `flow_id`.
+    pub id: u64,
+    /// `flow`: the job's weight, 0 for none.
+    pub weight: u64,
+    /// `flow_sleep`.
+    pub sleep: Nanos,
+}
 
 #[rustfmt::skip]
-pub(in crate::options) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     row("rate", Kind::Sizes(0), |s, v| v.ints(&mut s.rate.bytes),
         "bytes per second, for reads, writes and trims")
         .exact("blocks.pace.bytes", "1m"),
@@ -34,7 +133,7 @@ pub(in crate::options) const ROWS: &[Row] = &[
 ];
 
 #[rustfmt::skip]
-pub(in crate::options) const THINK: &[Row] = &[
+pub(super) const THINK: &[Row] = &[
     row("thinktime", Kind::Time(Micros), |s, v| s.think.time = v.time(), "rest between operations")
         .default("0").exact("blocks.pace.think", "1ms"),
     row("thinktime_spin", Kind::Time(Micros), |s, v| s.think.spin = v.time(),
@@ -59,7 +158,7 @@ pub(in crate::options) const THINK: &[Row] = &[
 ];
 
 #[rustfmt::skip]
-pub(in crate::options) const GOALS: &[Row] = &[
+pub(super) const GOALS: &[Row] = &[
     row("max_latency", Kind::Times(Micros), |s, v| v.times(&mut s.goals.max),
         "end the job with an error where an operation takes longer")
         .exact("stop.latency_max", "1s"),
@@ -79,7 +178,7 @@ pub(in crate::options) const GOALS: &[Row] = &[
 ];
 
 #[rustfmt::skip]
-pub(in crate::options) const FLOW: &[Row] = &[
+pub(super) const FLOW: &[Row] = &[
     row("flow_id", Kind::Int(0, MANY), |s, v| s.flow.id = v.int(),
         "jobs of one number share among themselves")
         .default("0").when(|s| s.flow.weight > 0).exact("blocks.pace.flow.id", "1"),

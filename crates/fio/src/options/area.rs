@@ -1,10 +1,30 @@
 //! Sizes and offsets.
 
-use crate::options::kind::{Kind, Row};
+use super::kind::{Kind, Row};
+use crate::values::Amount;
 use candor_front::row;
 
+/// Amounts and offsets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Area {
+    /// `size`: bytes of all files of a job together.
+    pub size: Option<Amount>,
+    /// `io_size`: bytes moved, where that is not `size`.
+    pub io_size: Option<Amount>,
+    /// `offset`: where each file is begun.
+    pub offset: Amount,
+    /// `offset_align`: offsets in percent are rounded up to it.
+    pub offset_align: u64,
+    /// `offset_increment`: each clone begins that much further on.
+    pub offset_increment: Amount,
+    /// `number_ios`: operations of one clone, 0 for no bound.
+    pub number_ios: u64,
+    /// `fill_device`: write until there is no space.
+    pub fill_device: bool,
+}
+
 #[rustfmt::skip]
-pub(in crate::options) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     row("size", Kind::Amount, |s, v| s.area.size = Some(v.amount()),
         "bytes of all files of a clone together, and how much it moves")
         .exact("target.size, blocks.range", "2m"),

@@ -1,14 +1,55 @@
 //! Zones of a device, and where its controller is asked to put data.
 
-use crate::job_options::ZoneMode;
-use crate::options::kind::{Kind, Row};
-use crate::options::own;
-use candor_front::{bare, row};
+use super::kind::{Kind, Row};
+use super::own::word;
+use crate::values::Amount;
+use candor_front::{Choice, bare, choices, row};
+
+choices! {
+    /// `zonemode`.
+    pub enum ZoneMode {
+        #[default]
+        None = "no zones": "none",
+        Strided = "one stretch of each zone, one zone after the other": "strided",
+        Zbd = "zones of a zoned device, with write pointers": "zbd",
+    }
+}
+
+/// Zones.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Zones {
+    /// `zonemode`.
+    pub mode: ZoneMode,
+    /// `zonesize`.
+    pub size: u64,
+    /// `zonecapacity`.
+    pub capacity: u64,
+    /// `zonerange`.
+    pub range: u64,
+    /// `zoneskip`.
+    pub skip: Amount,
+    /// `read_beyond_wp`.
+    pub read_beyond: bool,
+    /// `write_zone_remainder`.
+    pub write_remainder: bool,
+    /// `recover_zbd_write_error`.
+    pub recover: bool,
+    /// `max_open_zones`.
+    pub open: u64,
+    /// `job_max_open_zones`.
+    pub open_of_job: u64,
+    /// `ignore_zone_limits`.
+    pub ignore_limits: bool,
+    /// `zone_reset_threshold`.
+    pub reset_threshold: Option<f64>,
+    /// `zone_reset_frequency`.
+    pub reset_frequency: Option<f64>,
+}
 
 const FDP: &str = "commands carry no placement identifiers yet: no device was there to try them on";
 
 #[rustfmt::skip]
-pub(in crate::options) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     row("zonemode", Kind::Choice(ZoneMode::CHOICES), |s, v| s.zones.mode = v.of(ZoneMode::ALL),
         "what the options about zones mean")
         .default("none").exact("blocks.windows, blocks.zones", "zbd"),
@@ -53,13 +94,24 @@ pub(in crate::options) const ROWS: &[Row] = &[
 ];
 
 #[rustfmt::skip]
-pub(in crate::options) const DATA_PLACEMENT: &[Row] = &[
+pub(super) const DATA_PLACEMENT: &[Row] = &[
     bare("fdp", Kind::Bool, "flexible data placement").default("0").refused("1", FDP),
-    bare("dataplacement", Kind::Choice(own::PLACEMENT), "which kind of data placement")
+    bare("dataplacement", Kind::Choice(PLACEMENT), "which kind of data placement")
         .alias(&["data_placement"]).default("none").refused("fdp", FDP),
-    bare("plid_select", Kind::Choice(own::SELECT), "which placement comes next")
+    bare("plid_select", Kind::Choice(SELECT), "which placement comes next")
         .alias(&["fdp_pli_select"]).default("roundrobin").refused("random", FDP),
     bare("plids", Kind::Text, "placements to use").alias(&["fdp_pli"]).refused("0,1", FDP),
     bare("dp_scheme", Kind::Text, "file that maps offsets to placements")
         .refused("/tmp/scheme", FDP),
+];
+
+/// The words of `dataplacement`.
+const PLACEMENT: &[Choice] =
+    &[word("none", "none"), word("fdp", "flexible data placement"), word("streams", "streams")];
+
+/// The words of `plid_select`.
+const SELECT: &[Choice] = &[
+    word("random", "any"),
+    word("roundrobin", "in turns"),
+    word("scheme", "by offset, from dp_scheme"),
 ];

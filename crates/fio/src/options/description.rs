@@ -1,11 +1,23 @@
 //! Name and description of a job, and the units of its options.
 
-use crate::job_options::{KbBase, UnitBase};
-use crate::options::kind::{Kind, Row};
+use super::kind::{Kind, Row};
 use candor_front::row;
 
+/// Name and description of a job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct About {
+    /// `name`, where it is not the section's.
+    pub name: Option<String>,
+    /// `description`.
+    pub description: Option<String>,
+    /// `wait_for`.
+    pub wait_for: Option<String>,
+    /// `comm`.
+    pub comm: Option<String>,
+}
+
 #[rustfmt::skip]
-pub(in crate::options) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     row("description", Kind::Text, |s, v| s.about.description = Some(v.text()),
         "a sentence about the job, shown in its results")
         .exact("output: desc", "what this is for"),
@@ -18,14 +30,4 @@ pub(in crate::options) const ROWS: &[Row] = &[
     row("comm", Kind::Text, |s, v| s.about.comm = Some(v.text()), "name of the process in ps")
         .near("job.threads.name", "worker",
             "workers are threads of one process: the threads get it"),
-];
-
-#[rustfmt::skip]
-pub(in crate::options) const UNITS: &[Row] = &[
-    row("kb_base", Kind::Choice(KbBase::CHOICES), |s, v| s.statistics.kb_base = v.of(KbBase::ALL),
-        "which of kB and KiB is 1024 bytes")
-        .default("1024").exact("sizes; output", "1000"),
-    row("unit_base", Kind::Choice(UnitBase::CHOICES),
-        |s, v| s.statistics.unit_base = v.of(UnitBase::ALL), "results in bytes or in bits")
-        .default("0").exact("output", "1"),
 ];

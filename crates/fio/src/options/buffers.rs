@@ -1,12 +1,74 @@
 //! Contents of buffers, and their memory.
 
-use crate::job_options::{DedupeMode, MemoryKind};
-use crate::options::kind::{Kind, Row};
-use crate::options::own;
-use candor_front::{bare, row};
+use super::JobOptions;
+use super::kind::{Kind, Row};
+use super::own::{Done, head, percent};
+use crate::values::Units;
+use candor_front::{bare, choices, choose, row};
+
+choices! {
+    /// `dedupe_mode`.
+    pub enum DedupeMode {
+        #[default]
+        Repeat = "the block before is written again": "repeat",
+        WorkingSet = "one of a set of blocks is written": "working_set",
+    }
+}
+
+/// Contents of buffers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Buffers {
+    /// `zero_buffers`.
+    pub zero: bool,
+    /// `refill_buffers`.
+    pub refill: bool,
+    /// `scramble_buffers`.
+    pub scramble: bool,
+    /// `buffer_pattern`, as written.
+    pub pattern: Option<String>,
+    /// `buffer_compress_percentage`.
+    pub compress: Option<u64>,
+    /// `buffer_compress_chunk`.
+    pub compress_chunk: u64,
+    /// `dedupe_percentage`.
+    pub dedupe: Option<u64>,
+    /// `dedupe_mode`.
+    pub dedupe_mode: DedupeMode,
+    /// `dedupe_working_set_percentage`.
+    pub dedupe_set: u64,
+    /// `dedupe_global`.
+    pub dedupe_global: bool,
+}
+
+choices! {
+    /// `mem`, without its file.
+    pub enum MemoryKind {
+        #[default]
+        Malloc = "ordinary memory": "malloc",
+        Shm = "System V shared memory": "shm",
+        ShmHuge = "System V shared memory of huge pages": "shmhuge",
+        Mmap = "a private mapping, of a file where one is named": "mmap",
+        MmapShared = "a shared mapping": "mmapshared",
+        MmapHuge = "a mapping of huge pages": "mmaphuge",
+        Cuda = "memory of a GPU": "cudamalloc",
+    }
+}
+
+/// Memory of the buffers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Memory {
+    /// `mem`.
+    pub kind: MemoryKind,
+    /// The file behind `mem=mmap:FILE`.
+    pub file: Option<String>,
+    /// `iomem_align`.
+    pub align: u64,
+    /// `lockmem`.
+    pub lock: u64,
+}
 
 #[rustfmt::skip]
-pub(in crate::options) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     row("zero_buffers", Kind::Flag, |s, v| s.buffers.zero = v.bool(), "write zeros")
         .exact("blocks.content.fill", "1"),
     row("refill_buffers", Kind::Flag, |s, v| s.buffers.refill = v.bool(),
@@ -18,14 +80,14 @@ pub(in crate::options) const ROWS: &[Row] = &[
     row("buffer_pattern", Kind::Text, |s, v| s.buffers.pattern = Some(v.text()),
         "fill blocks with this: \"text\", 0x…, a number, 'FILE'")
         .exact("blocks.content.pattern", "0xdeadbeef"),
-    bare("buffer_compress_percentage", Kind::Own("PERCENT", &[], own::compress),
+    bare("buffer_compress_percentage", Kind::Own("PERCENT", &[], compress),
         "percent of each block that compresses away")
         .exact("blocks.content.compressible_percent", "50"),
     row("buffer_compress_chunk", Kind::Size(0), |s, v| s.buffers.compress_chunk = v.int(),
         "stretch within which that share holds")
         .under("buffer_compress_percentage").when(|s| s.buffers.compress.unwrap_or(0) > 0)
         .default("512").exact("blocks.content.compressible_piece", "4k"),
-    bare("dedupe_percentage", Kind::Own("PERCENT", &[], own::dedupe),
+    bare("dedupe_percentage", Kind::Own("PERCENT", &[], dedupe),
         "percent of blocks that repeat another")
         .exact("blocks.content.duplicate_percent", "50"),
     row("dedupe_mode", Kind::Choice(DedupeMode::CHOICES),
@@ -42,8 +104,8 @@ pub(in crate::options) const ROWS: &[Row] = &[
 ];
 
 #[rustfmt::skip]
-pub(in crate::options) const MEMORY: &[Row] = &[
-    bare("mem", Kind::Own("KIND[:FILE]", MemoryKind::CHOICES, own::memory),
+pub(super) const MEMORY: &[Row] = &[
+    bare("mem", Kind::Own("KIND[:FILE]", MemoryKind::CHOICES, memory),
         "where buffers come from")
         .alias(&["iomem"]).default("malloc").exact("blocks.buffers", "shm"),
     row("iomem_align", Kind::Size(0), |s, v| s.memory.align = v.int(),
@@ -57,3 +119,20 @@ pub(in crate::options) const MEMORY: &[Row] = &[
         "memory to lock, so that less is left for the cache")
         .default("0").exact("blocks.buffers.lock", "16m"),
 ];
+
+fn compress(s: &mut JobOptions, text: &str, _: Units) -> Done {
+    s.buffers.compress = Some(percent(text)?);
+    Ok(None)
+}
+
+fn dedupe(s: &mut JobOptions, text: &str, _: Units) -> Done {
+    s.buffers.dedupe = Some(percent(text)?);
+    Ok(None)
+}
+
+fn memory(s: &mut JobOptions, text: &str, _: Units) -> Done {
+    let (name, file) = head(text);
+    s.memory.kind = MemoryKind::ALL[choose(name, MemoryKind::CHOICES)?];
+    s.memory.file = file.map(str::to_owned);
+    Ok(None)
+}

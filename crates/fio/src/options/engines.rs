@@ -1,12 +1,151 @@
 //! Options that only some engines have, and those of profiles.
 
-use crate::job_options::{CpuMode, NvmeWrite, SgWrite, StatType};
-use crate::options::kind::{Kind, Row};
-use crate::options::own;
-use crate::values::TimeUnit::Micros;
-use candor_front::{bare, row};
+use candor_plan::blocks::Protection;
+use candor_plan::units::PerDirection;
 
-const MANY: u64 = u32::MAX as u64;
+use super::JobOptions;
+use super::kind::{Kind, MANY, Row};
+use super::own::{Done, word};
+use crate::values::TimeUnit::Micros;
+use crate::values::{self, Units};
+use candor_front::{Choice, Refused, bare, choices, choose, row};
+
+choices! {
+    /// `cpumode`.
+    pub enum CpuMode {
+        #[default]
+        Noop = "a loop that does nothing": "noop",
+        Qsort = "sorting": "qsort",
+    }
+}
+
+choices! {
+    /// `stat_type`.
+    pub enum StatType {
+        #[default]
+        Stat = "stat": "stat",
+        Lstat = "lstat": "lstat",
+        Statx = "statx": "statx",
+    }
+}
+
+choices! {
+    /// `write_mode`.
+    pub enum NvmeWrite {
+        #[default]
+        Write = "Write": "write",
+        Uncorrectable = "Write Uncorrectable": "uncor",
+        Zeroes = "Write Zeroes": "zeroes",
+        Verify = "Verify": "verify",
+    }
+}
+
+choices! {
+    /// `sg_write_mode`. `verify` is an old name.
+    pub enum SgWrite {
+        #[default]
+        Write = "WRITE": "write",
+        WriteAndVerify = "WRITE AND VERIFY": "write_and_verify" | "verify",
+        WriteSame = "WRITE SAME of one block": "write_same" | "same",
+        WriteSameNdob = "WRITE SAME without data": "write_same_ndob",
+        WriteStream = "WRITE STREAM": "write_stream",
+        Verify00 = "VERIFY without a comparison": "verify_bytchk_00",
+        Verify01 = "VERIFY against data": "verify_bytchk_01",
+        Verify11 = "VERIFY against one block": "verify_bytchk_11",
+    }
+}
+
+/// Options that only some engines have.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EngineOptions {
+    /// `hipri`.
+    pub hipri: bool,
+    /// `hipri_percentage`.
+    pub hipri_percent: u64,
+    /// `uncached`.
+    pub uncached: bool,
+    /// `atomic`.
+    pub atomic: bool,
+    /// `nowait`.
+    pub nowait: bool,
+    /// `libaio_vectored`.
+    pub vectored: bool,
+    /// `fixedbufs`.
+    pub fixed_buffers: bool,
+    /// `registerfiles`.
+    pub fixed_files: bool,
+    /// `sqthread_poll`.
+    pub sqpoll: bool,
+    /// `sqthread_poll_cpu`.
+    pub sqpoll_cpu: Option<u64>,
+    /// `nonvectored`; `None` is what the kernel can do.
+    pub nonvectored: Option<u64>,
+    /// `force_async`: every so many operations; 0 is never.
+    pub force_async: u64,
+    /// `readfua`.
+    pub fua_reads: bool,
+    /// `writefua`.
+    pub fua_writes: bool,
+    /// `sg_write_mode`.
+    pub sg_write: SgWrite,
+    /// `stream_id`.
+    pub stream: u16,
+    /// `write_mode`.
+    pub nvme_write: NvmeWrite,
+    /// `deac`.
+    pub deallocates: bool,
+    /// `pi_act`, `pi_chk`, `apptag`, `apptag_mask`.
+    pub protection: Protection,
+    /// `md_per_io_size`; 0 is as much as is needed.
+    pub metadata_bytes: u64,
+    /// `cpuload` in percent.
+    pub cpu_load: u64,
+    /// `cpuchunks` in microseconds.
+    pub cpu_chunks_us: u64,
+    /// `cpumode`.
+    pub cpu_mode: CpuMode,
+    /// `stat_type`.
+    pub stat: StatType,
+    /// `cmdprio_*`.
+    pub priorities: Priorities,
+    /// `program`.
+    pub program: Option<String>,
+    /// `arguments`.
+    pub arguments: Option<String>,
+    /// `grace_time` in seconds.
+    pub grace_s: u64,
+    /// `std_redirect`.
+    pub redirect: bool,
+}
+
+/// Priorities of single operations.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Priorities {
+    /// `cmdprio_percentage`.
+    pub percent: PerDirection<u64>,
+    /// `cmdprio_class`, by its number.
+    pub class: PerDirection<u64>,
+    /// `cmdprio`.
+    pub level: PerDirection<u64>,
+    /// `cmdprio_hint`.
+    pub hint: PerDirection<u64>,
+    /// `cmdprio_bssplit`.
+    pub splits: PerDirection<Vec<PrioritySplit>>,
+}
+
+/// Operations of one size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrioritySplit {
+    /// Their size.
+    pub size: u64,
+    /// The share of operations, in percent.
+    pub percent: u64,
+    /// Their class, where it is not that of all.
+    pub class: Option<u64>,
+    /// Their level, where it is not that of all.
+    pub level: Option<u64>,
+}
+
 const URING: &[&str] = &["io_uring", "io_uring_cmd"];
 const PRIORITIES: &[&str] = &["io_uring", "libaio", "io_uring_cmd"];
 const PROTECTED: &[&str] = &["io_uring", "io_uring_cmd", "xnvme"];
@@ -14,7 +153,7 @@ const MODE: &str = "blocks are read by plain reads, and compared by the host";
 const SCSI: &str = "io_uring carries NVMe commands only; sg sends SCSI commands";
 
 #[rustfmt::skip]
-pub(in crate::options) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     row("hipri", Kind::Flag, |s, v| s.engine.hipri = v.bool(), "poll for completions")
         .of(&["pvsync2", "io_uring", "io_uring_cmd", "sg", "libblkio", "xnvme"])
         .exact(
@@ -51,7 +190,7 @@ pub(in crate::options) const ROWS: &[Row] = &[
         .of(PRIORITIES).exact("blocks.priorities", "1"),
     row("cmdprio", Kind::Ints(0, 7), |s, v| v.ints(&mut s.engine.priorities.level), "that priority")
         .of(PRIORITIES).exact("blocks.priorities", "1"),
-    bare("cmdprio_bssplit", Kind::Own("SIZE/PERCENT[/CLASS/LEVEL][:…]", &[], own::priority_split),
+    bare("cmdprio_bssplit", Kind::Own("SIZE/PERCENT[/CLASS/LEVEL][:…]", &[], priority_split),
         "priorities by block size")
         .of(PRIORITIES).exact("blocks.priorities", "4k/50"),
     row("fixedbufs", Kind::Flag, |s, v| s.engine.fixed_buffers = v.bool(),
@@ -107,7 +246,7 @@ pub(in crate::options) const ROWS: &[Row] = &[
         "the controller makes and takes protection information, not the host")
         .of(PROTECTED).default("1")
         .exact("blocks.engine.io_uring_cmd.protection.made_by_host", "0"),
-    bare("pi_chk", Kind::Own("GUARD|REFTAG|APPTAG[,…]", own::PROTECTION, own::protection),
+    bare("pi_chk", Kind::Own("GUARD|REFTAG|APPTAG[,…]", PROTECTION, protection),
         "which protection information is checked")
         .of(PROTECTED).exact("blocks.engine.io_uring_cmd.protection", "GUARD"),
     row("apptag", Kind::Int(0, 65535), |s, v| s.engine.protection.tag = v.int() as u16,
@@ -132,7 +271,7 @@ pub(in crate::options) const ROWS: &[Row] = &[
 ];
 
 #[rustfmt::skip]
-pub(in crate::options) const PROGRAMS: &[Row] = &[
+pub(super) const PROGRAMS: &[Row] = &[
     row("cpuload", Kind::Int(0, 100), |s, v| s.engine.cpu_load = v.int(),
         "percent of a CPU to burn")
         .of(&["cpuio"]).exact("blocks.pace.think", "50"),
@@ -162,153 +301,61 @@ pub(in crate::options) const PROGRAMS: &[Row] = &[
         .of(&["exec"]).default("1").exact("program.output", "0"),
 ];
 
-const ABSENT: &str = "the engine that has it is not in this build";
-const NET: &[&str] = &["net", "netsplice"];
-
-/// An option of engines that this build lacks. Its value is read as text, whatever it is.
-const fn of_absent(
-    name: &'static str,
-    engines: &'static [&'static str],
-    help: &'static str,
-) -> Row {
-    bare(name, Kind::MaybeText, help).of(engines).refused("1", ABSENT)
-}
-
-#[rustfmt::skip]
-pub(in crate::options) const LACKING: &[Row] = &[
-    of_absent("hostname", &["net", "netsplice", "rdma", "libhdfs"], "the other end"),
-    of_absent(
-        "port",
-        &[
-            "net",
-            "netsplice",
-            "rdma",
-            "libhdfs",
-            "librpma_apm_client",
-            "librpma_apm_server",
-            "librpma_gpspm_client",
-            "librpma_gpspm_server",
-        ],
-        "its port",
-    ),
-    of_absent("protocol", NET, "tcp, udp, unix, vsock").alias(&["proto"]),
-    of_absent("nodelay", NET, "TCP_NODELAY"),
-    of_absent("listen", NET, "wait for connections"),
-    of_absent("pingpong", NET, "send back what was received"),
-    of_absent("interface", NET, "interface for multicast"),
-    of_absent("ttl", NET, "hops of multicast"),
-    of_absent("window_size", NET, "size of the socket's buffers"),
-    of_absent("mss", NET, "largest TCP segment"),
-    of_absent("donorname", &["e4defrag"], "file that lends blocks"),
-    of_absent("inplace", &["e4defrag"], "how blocks are lent"),
-    of_absent("volume", &["gfapi", "gfapi_async"], "volume"),
-    of_absent("brick", &["gfapi", "gfapi_async"], "brick"),
-    of_absent("single-instance", &["gfapi", "gfapi_async"], "one connection for all"),
-    of_absent("skip_bad", &["mtd"], "leave bad blocks out"),
-    of_absent("uri", &["nbd"], "server"),
-    of_absent("bindname", &["rdma"], "address to bind to"),
-    of_absent("verb", &["rdma"], "kind of transfer"),
-    of_absent("clustername", &["rados", "rbd"], "cluster"),
-    of_absent("pool", &["rados", "rbd", "dfs"], "pool"),
-    of_absent("clientname", &["rados", "rbd"], "user of the cluster"),
-    of_absent("conf", &["rados"], "configuration file"),
-    of_absent("busy_poll", &["rados", "rbd"], "poll for completions"),
-    of_absent("touch_objects", &["rados"], "make objects first"),
-    of_absent("rbdname", &["rbd"], "image"),
-    of_absent("rbd_encryption_format", &["rbd"], "format of encryption"),
-    of_absent("rbd_encryption_passphrase", &["rbd"], "its passphrase"),
-    of_absent("http_host", &["http"], "server"),
-    of_absent("http_user", &["http"], "user"),
-    of_absent("http_pass", &["http"], "password"),
-    of_absent("https", &["http"], "over TLS"),
-    of_absent("http_mode", &["http"], "webdav, s3 or swift"),
-    of_absent("http_s3_region", &["http"], "region"),
-    of_absent("http_s3_key", &["http"], "secret key"),
-    of_absent("http_s3_keyid", &["http"], "name of the key"),
-    of_absent("http_s3_security_token", &["http"], "token of a session"),
-    of_absent("http_s3_sse_customer_key", &["http"], "key of encryption"),
-    of_absent("http_s3_sse_customer_algorithm", &["http"], "kind of encryption"),
-    of_absent("http_s3_storage_class", &["http"], "storage class"),
-    of_absent("http_swift_auth_token", &["http"], "token"),
-    of_absent("http_object_mode", &["http"], "one object per block, or ranges of one"),
-    of_absent("http_verbose", &["http"], "amount of output"),
-    of_absent("namenode", &["libhdfs"], "name node"),
-    of_absent("hdfsdirectory", &["libhdfs"], "directory"),
-    of_absent("chunk_size", &["libhdfs", "dfs"], "size of a chunk"),
-    of_absent("single_instance", &["libhdfs"], "one connection for all"),
-    of_absent("hdfs_use_direct", &["libhdfs"], "direct reads"),
-    of_absent("cont", &["dfs"], "container"),
-    of_absent("object_class", &["dfs"], "class of objects"),
-    of_absent("svcl", &["dfs"], "no longer used"),
-    of_absent(
-        "serverip",
-        &[
-            "librpma_apm_client",
-            "librpma_apm_server",
-            "librpma_gpspm_client",
-            "librpma_gpspm_server",
-        ],
-        "address of the server",
-    ),
-    of_absent(
-        "direct_write_to_pmem",
-        &[
-            "librpma_apm_client",
-            "librpma_apm_server",
-            "librpma_gpspm_client",
-            "librpma_gpspm_server",
-        ],
-        "write past caches",
-    ),
-    of_absent("busy_wait_polling", &["librpma_apm_server", "librpma_gpspm_server"],
-        "poll for completions"),
-    of_absent("nfs_url", &["nfs"], "server and export"),
-    of_absent("gpu_dev_ids", &["libcufile", "libhipfile"], "GPUs"),
-    of_absent("cuda_io", &["libcufile"], "how memory of the GPU is reached"),
-    of_absent("rocm_io", &["libhipfile"], "how memory of the GPU is reached"),
-    of_absent("xnvme_be", &["xnvme"], "backend"),
-    of_absent("xnvme_mem", &["xnvme"], "backend for memory"),
-    of_absent("xnvme_async", &["xnvme"], "backend for asynchronous commands"),
-    of_absent("xnvme_sync", &["xnvme"], "backend for synchronous commands"),
-    of_absent("xnvme_admin", &["xnvme"], "backend for administration"),
-    of_absent("xnvme_dev_nsid", &["xnvme"], "namespace"),
-    of_absent("xnvme_dev_subnqn", &["xnvme"], "subsystem"),
-    of_absent("xnvme_iovec", &["xnvme"], "vectored commands"),
-    of_absent("libblkio_driver", &["libblkio"], "driver"),
-    of_absent("libblkio_path", &["libblkio"], "path"),
-    of_absent("libblkio_pre_connect_props", &["libblkio"], "properties before connecting"),
-    of_absent("libblkio_num_entries", &["libblkio"], "entries of a queue"),
-    of_absent("libblkio_queue_size", &["libblkio"], "size of a queue"),
-    of_absent("libblkio_pre_start_props", &["libblkio"], "properties before starting"),
-    of_absent("libblkio_vectored", &["libblkio"], "vectored calls"),
-    of_absent("libblkio_write_zeroes_on_trim", &["libblkio"], "trims write zeros"),
-    of_absent("libblkio_wait_mode", &["libblkio"], "how completions are waited for"),
-    of_absent("libblkio_force_enable_completion_eventfd", &["libblkio"],
-        "completions signal a file"),
+/// The words of `pi_chk`.
+const PROTECTION: &[Choice] = &[
+    word("GUARD", "the checksum"),
+    word("REFTAG", "the place"),
+    word("APPTAG", "the tag, apptag"),
 ];
 
-const PROFILE: &str = "profiles are not built";
-
-/// An option of a profile; without one it means nothing.
-const fn of_profile(name: &'static str, help: &'static str) -> Row {
-    bare(name, Kind::MaybeText, help)
-        .under("profile")
-        .when(|s| s.given.has("profile"))
-        .refused("1", PROFILE)
+fn protection(s: &mut JobOptions, text: &str, _: Units) -> Done {
+    let checked = &mut s.engine.protection;
+    for name in text.split(',') {
+        match choose(name.trim(), PROTECTION)? {
+            0 => checked.check_guard = true,
+            1 => checked.check_reference = true,
+            _ => checked.check_tag = true,
+        }
+    }
+    Ok(None)
 }
 
-#[rustfmt::skip]
-pub(in crate::options) const PROFILES: &[Row] = &[
-    bare("profile", Kind::Text, "a ready-made set of jobs").refused("tiobench", PROFILE),
-    of_profile("device-names", "act: devices"),
-    of_profile("load", "act: how many times the basic load"),
-    of_profile("test-duration", "act: length of the test"),
-    of_profile("threads-per-queue", "act: threads that read from each device"),
-    of_profile("read-req-num-512-blocks", "act: sectors of a read"),
-    of_profile("large-block-op-kbytes", "act: size of large operations"),
-    of_profile("prep", "act: write the devices first"),
-    of_profile("block", "tiobench: block size"),
-    of_profile("numruns", "tiobench: number of runs"),
-    of_profile("dir", "tiobench: directory"),
-    of_profile("threads", "tiobench: number of threads"),
-];
+/// `4k/20:8k/50/2/3`, per direction; what is not said of class and level is that of all.
+fn priority_split(s: &mut JobOptions, text: &str, units: Units) -> Done {
+    let directions: Vec<&str> = text.split(',').collect();
+    if directions.len() > 3 {
+        let message = format!("`{text}` has {} directions", directions.len());
+        return Err(Refused::whole(text, message, "give values of reads and of writes"));
+    }
+    let lists = directions.iter().map(|list| {
+        let parts = list.split(':').filter(|part| !part.trim().is_empty());
+        parts.map(|part| priority_share(part.trim(), units)).collect::<Result<Vec<_>, _>>()
+    });
+    let lists = lists.collect::<Result<Vec<_>, _>>()?;
+    let (Some(first), Some(last)) = (lists.first(), lists.get(1).or(lists.first())) else {
+        return Ok(None);
+    };
+    s.engine.priorities.splits.read = first.clone();
+    s.engine.priorities.splits.write = last.clone();
+    Ok(None)
+}
+
+fn priority_share(text: &str, units: Units) -> Result<PrioritySplit, Refused> {
+    let wrong = |message: String| {
+        Refused::whole(text, message, "write SIZE/PERCENT or SIZE/PERCENT/CLASS/LEVEL")
+    };
+    let words: Vec<&str> = text.split('/').collect();
+    let number = |word: &str, max: u64| {
+        let read = word.trim().parse().ok().filter(|number| *number <= max);
+        read.ok_or_else(|| wrong(format!("`{word}` is not a number from 0 to {max}")))
+    };
+    let size = values::bytes(words[0].trim(), units)?.value;
+    let (percent, own) = match words[..] {
+        [_, percent] => (percent, None),
+        [_, percent, class, level] => (percent, Some((number(class, 3)?, number(level, 7)?))),
+        _ => return Err(wrong(format!("`{text}` has {} parts", words.len()))),
+    };
+    let percent = number(percent, 100)?;
+    let (class, level) = own.unzip();
+    Ok(PrioritySplit { size, percent, class, level })
+}

@@ -1,11 +1,92 @@
 //! Verification, and trims with it.
 
-use crate::job_options::{JobOptions, Method, VerifyPolicy};
-use crate::options::kind::{Kind, Row};
-use crate::options::own;
-use candor_front::{bare, row};
+use super::JobOptions;
+use super::kind::{Kind, MANY, Row};
+use super::own::Done;
+use crate::values::{self, Units};
+use candor_front::{bare, choices, row};
 
-const MANY: u64 = u32::MAX as u64;
+choices! {
+    /// `verify_policy`: which writes a saved state holds.
+    pub enum VerifyPolicy {
+        #[default]
+        Completed = "all that completed": "completed",
+        Fsynced = "those that completed before a sync that succeeded": "fsynced",
+    }
+}
+
+choices! {
+    /// `verify`: what stands in the header of each block.
+    pub enum Method {
+        #[default]
+        None = "nothing is verified": "0",
+        Md5 = "header with md5": "md5",
+        Crc64 = "header with crc64": "crc64",
+        Crc32 = "header with crc32": "crc32",
+        Crc32c = "header with crc32c": "crc32c" | "crc32c-intel",
+        Crc16 = "header with crc16": "crc16",
+        Crc7 = "header with crc7": "crc7",
+        Sha1 = "header with sha1": "sha1",
+        Sha256 = "header with sha256": "sha256",
+        Sha512 = "header with sha512": "sha512",
+        Sha3_224 = "header with sha3-224": "sha3-224",
+        Sha3_256 = "header with sha3-256": "sha3-256",
+        Sha3_384 = "header with sha3-384": "sha3-384",
+        Sha3_512 = "header with sha3-512": "sha3-512",
+        Xxhash = "header with xxhash": "xxhash",
+        Meta = "header only (an old word: every header has it)": "meta",
+        Pattern = "a pattern without header": "pattern",
+        PatternHeader = "a pattern with header": "pattern_hdr",
+        Null = "header is written, nothing is looked at": "null",
+    }
+}
+
+/// Verification.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verify {
+    /// `verify`.
+    pub method: Method,
+    /// `do_verify`.
+    pub read_back: bool,
+    /// `verify_only`.
+    pub only: bool,
+    /// `verify_interval`.
+    pub interval: Option<u64>,
+    /// `verify_offset`.
+    pub offset: Option<u64>,
+    /// `verify_pattern`, as written.
+    pub pattern: Option<String>,
+    /// `verify_pattern_interval`.
+    pub pattern_interval: u64,
+    /// `verify_fatal`.
+    pub fatal: bool,
+    /// `verify_policy`.
+    pub policy: VerifyPolicy,
+    /// `verify_dump`.
+    pub dump: bool,
+    /// `verify_async_cpus`.
+    pub cpus: Vec<u32>,
+    /// `verify_backlog`.
+    pub backlog: Option<u64>,
+    /// `verify_backlog_batch`.
+    pub backlog_batch: Option<u64>,
+    /// `verify_state_load`.
+    pub state_load: bool,
+    /// `verify_state_save`.
+    pub state_save: bool,
+    /// `verify_write_sequence`.
+    pub write_sequence: bool,
+    /// `verify_header_seed`.
+    pub header_seed: bool,
+    /// `trim_percentage`.
+    pub trim_percent: u64,
+    /// `trim_verify_zero`.
+    pub trim_zero: bool,
+    /// `trim_backlog`.
+    pub trim_backlog: Option<u64>,
+    /// `trim_backlog_batch`.
+    pub trim_backlog_batch: Option<u64>,
+}
 
 /// Blocks carry something to be checked.
 fn verifying(s: &JobOptions) -> bool {
@@ -18,7 +99,7 @@ fn trimming(s: &JobOptions) -> bool {
 }
 
 #[rustfmt::skip]
-pub(in crate::options) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     row("verify", Kind::Choice(Method::CHOICES), |s, v| s.verify.method = v.of(Method::ALL),
         "what each written block carries, to be checked when it is read")
         .default("0").exact("blocks.verify.format", "crc32c"),
@@ -52,7 +133,7 @@ pub(in crate::options) const ROWS: &[Row] = &[
     bare("verify_async", Kind::Int(0, MANY), "additional threads that verify")
         .under("verify").when(verifying).default("0").near("blocks.verify", "2",
             "blocks are checked by the thread that read them; what is found is the same"),
-    bare("verify_async_cpus", Kind::Own("CPU[-CPU][,…]", &[], own::verify_cpus),
+    bare("verify_async_cpus", Kind::Own("CPU[-CPU][,…]", &[], verify_cpus),
         "CPUs of those threads")
         .under("verify_async").when(verifying).near("blocks.verify", "0",
             "blocks are checked by the thread that read them; what is found is the same"),
@@ -95,3 +176,9 @@ pub(in crate::options) const ROWS: &[Row] = &[
         |s, v| s.verify.trim_backlog_batch = Some(v.int()), "blocks to trim at a time")
         .under("trim_percentage").when(trimming).exact("blocks.verify.read_back.trims", "8"),
 ];
+
+fn verify_cpus(s: &mut JobOptions, text: &str, _: Units) -> Done {
+    let read = values::cpus(text)?;
+    s.verify.cpus = read.value;
+    Ok(read.remark)
+}

@@ -1,0 +1,155 @@
+//! Options of engines and profiles that candor does not have.
+
+use super::kind::{Kind, Row};
+use candor_front::bare;
+
+const ABSENT: &str = "the engine that has it is not in this build";
+const NET: &[&str] = &["net", "netsplice"];
+
+/// An option of engines that this build lacks. Its value is read as text, whatever it is.
+const fn of_absent(
+    name: &'static str,
+    engines: &'static [&'static str],
+    help: &'static str,
+) -> Row {
+    bare(name, Kind::MaybeText, help).of(engines).refused("1", ABSENT)
+}
+
+#[rustfmt::skip]
+pub(super) const LACKING: &[Row] = &[
+    of_absent("hostname", &["net", "netsplice", "rdma", "libhdfs"], "the other end"),
+    of_absent(
+        "port",
+        &[
+            "net",
+            "netsplice",
+            "rdma",
+            "libhdfs",
+            "librpma_apm_client",
+            "librpma_apm_server",
+            "librpma_gpspm_client",
+            "librpma_gpspm_server",
+        ],
+        "its port",
+    ),
+    of_absent("protocol", NET, "tcp, udp, unix, vsock").alias(&["proto"]),
+    of_absent("nodelay", NET, "TCP_NODELAY"),
+    of_absent("listen", NET, "wait for connections"),
+    of_absent("pingpong", NET, "send back what was received"),
+    of_absent("interface", NET, "interface for multicast"),
+    of_absent("ttl", NET, "hops of multicast"),
+    of_absent("window_size", NET, "size of the socket's buffers"),
+    of_absent("mss", NET, "largest TCP segment"),
+    of_absent("donorname", &["e4defrag"], "file that lends blocks"),
+    of_absent("inplace", &["e4defrag"], "how blocks are lent"),
+    of_absent("volume", &["gfapi", "gfapi_async"], "volume"),
+    of_absent("brick", &["gfapi", "gfapi_async"], "brick"),
+    of_absent("single-instance", &["gfapi", "gfapi_async"], "one connection for all"),
+    of_absent("skip_bad", &["mtd"], "leave bad blocks out"),
+    of_absent("uri", &["nbd"], "server"),
+    of_absent("bindname", &["rdma"], "address to bind to"),
+    of_absent("verb", &["rdma"], "kind of transfer"),
+    of_absent("clustername", &["rados", "rbd"], "cluster"),
+    of_absent("pool", &["rados", "rbd", "dfs"], "pool"),
+    of_absent("clientname", &["rados", "rbd"], "user of the cluster"),
+    of_absent("conf", &["rados"], "configuration file"),
+    of_absent("busy_poll", &["rados", "rbd"], "poll for completions"),
+    of_absent("touch_objects", &["rados"], "make objects first"),
+    of_absent("rbdname", &["rbd"], "image"),
+    of_absent("rbd_encryption_format", &["rbd"], "format of encryption"),
+    of_absent("rbd_encryption_passphrase", &["rbd"], "its passphrase"),
+    of_absent("http_host", &["http"], "server"),
+    of_absent("http_user", &["http"], "user"),
+    of_absent("http_pass", &["http"], "password"),
+    of_absent("https", &["http"], "over TLS"),
+    of_absent("http_mode", &["http"], "webdav, s3 or swift"),
+    of_absent("http_s3_region", &["http"], "region"),
+    of_absent("http_s3_key", &["http"], "secret key"),
+    of_absent("http_s3_keyid", &["http"], "name of the key"),
+    of_absent("http_s3_security_token", &["http"], "token of a session"),
+    of_absent("http_s3_sse_customer_key", &["http"], "key of encryption"),
+    of_absent("http_s3_sse_customer_algorithm", &["http"], "kind of encryption"),
+    of_absent("http_s3_storage_class", &["http"], "storage class"),
+    of_absent("http_swift_auth_token", &["http"], "token"),
+    of_absent("http_object_mode", &["http"], "one object per block, or ranges of one"),
+    of_absent("http_verbose", &["http"], "amount of output"),
+    of_absent("namenode", &["libhdfs"], "name node"),
+    of_absent("hdfsdirectory", &["libhdfs"], "directory"),
+    of_absent("chunk_size", &["libhdfs", "dfs"], "size of a chunk"),
+    of_absent("single_instance", &["libhdfs"], "one connection for all"),
+    of_absent("hdfs_use_direct", &["libhdfs"], "direct reads"),
+    of_absent("cont", &["dfs"], "container"),
+    of_absent("object_class", &["dfs"], "class of objects"),
+    of_absent("svcl", &["dfs"], "no longer used"),
+    of_absent(
+        "serverip",
+        &[
+            "librpma_apm_client",
+            "librpma_apm_server",
+            "librpma_gpspm_client",
+            "librpma_gpspm_server",
+        ],
+        "address of the server",
+    ),
+    of_absent(
+        "direct_write_to_pmem",
+        &[
+            "librpma_apm_client",
+            "librpma_apm_server",
+            "librpma_gpspm_client",
+            "librpma_gpspm_server",
+        ],
+        "write past caches",
+    ),
+    of_absent("busy_wait_polling", &["librpma_apm_server", "librpma_gpspm_server"],
+        "poll for completions"),
+    of_absent("nfs_url", &["nfs"], "server and export"),
+    of_absent("gpu_dev_ids", &["libcufile", "libhipfile"], "GPUs"),
+    of_absent("cuda_io", &["libcufile"], "how memory of the GPU is reached"),
+    of_absent("rocm_io", &["libhipfile"], "how memory of the GPU is reached"),
+    of_absent("xnvme_be", &["xnvme"], "backend"),
+    of_absent("xnvme_mem", &["xnvme"], "backend for memory"),
+    of_absent("xnvme_async", &["xnvme"], "backend for asynchronous commands"),
+    of_absent("xnvme_sync", &["xnvme"], "backend for synchronous commands"),
+    of_absent("xnvme_admin", &["xnvme"], "backend for administration"),
+    of_absent("xnvme_dev_nsid", &["xnvme"], "namespace"),
+    of_absent("xnvme_dev_subnqn", &["xnvme"], "subsystem"),
+    of_absent("xnvme_iovec", &["xnvme"], "vectored commands"),
+    of_absent("libblkio_driver", &["libblkio"], "driver"),
+    of_absent("libblkio_path", &["libblkio"], "path"),
+    of_absent("libblkio_pre_connect_props", &["libblkio"], "properties before connecting"),
+    of_absent("libblkio_num_entries", &["libblkio"], "entries of a queue"),
+    of_absent("libblkio_queue_size", &["libblkio"], "size of a queue"),
+    of_absent("libblkio_pre_start_props", &["libblkio"], "properties before starting"),
+    of_absent("libblkio_vectored", &["libblkio"], "vectored calls"),
+    of_absent("libblkio_write_zeroes_on_trim", &["libblkio"], "trims write zeros"),
+    of_absent("libblkio_wait_mode", &["libblkio"], "how completions are waited for"),
+    of_absent("libblkio_force_enable_completion_eventfd", &["libblkio"],
+        "completions signal a file"),
+];
+
+const PROFILE: &str = "profiles are not built";
+
+/// An option of a profile; without one it means nothing.
+const fn of_profile(name: &'static str, help: &'static str) -> Row {
+    bare(name, Kind::MaybeText, help)
+        .under("profile")
+        .when(|s| s.given.has("profile"))
+        .refused("1", PROFILE)
+}
+
+#[rustfmt::skip]
+pub(super) const PROFILES: &[Row] = &[
+    bare("profile", Kind::Text, "a ready-made set of jobs").refused("tiobench", PROFILE),
+    of_profile("device-names", "act: devices"),
+    of_profile("load", "act: how many times the basic load"),
+    of_profile("test-duration", "act: length of the test"),
+    of_profile("threads-per-queue", "act: threads that read from each device"),
+    of_profile("read-req-num-512-blocks", "act: sectors of a read"),
+    of_profile("large-block-op-kbytes", "act: size of large operations"),
+    of_profile("prep", "act: write the devices first"),
+    of_profile("block", "tiobench: block size"),
+    of_profile("numruns", "tiobench: number of runs"),
+    of_profile("dir", "tiobench: directory"),
+    of_profile("threads", "tiobench: number of threads"),
+];
