@@ -1,5 +1,6 @@
 //! Facts about a job that the output needs beside its measurement.
 
+use smart_default::SmartDefault;
 use std::path::PathBuf;
 
 use candor_plan::units::{Direction, PerDirection};
@@ -141,20 +142,15 @@ pub struct Shape {
 }
 
 /// `latency_target` and its kin, as the results repeat them.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, SmartDefault)]
 pub struct LatencyGoal {
     /// `latency_target`, 0 where there is none.
     pub target_ns: u64,
     /// `latency_window`.
     pub window_ns: u64,
     /// `latency_percentile`.
+    #[default(100.0)]
     pub percentile: f64,
-}
-
-impl Default for LatencyGoal {
-    fn default() -> Self {
-        LatencyGoal { target_ns: 0, window_ns: 0, percentile: 100.0 }
-    }
 }
 
 /// `steadystate` and its kin.
@@ -223,41 +219,53 @@ pub enum WindowValue {
 }
 
 /// The figures that are reported about a job, and their units.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, SmartDefault)]
 pub struct Reporting {
     /// Bytes in a "K": 1024 or 1000.
+    #[default(1024)]
     pub kb_base: u32,
     /// 1 reports rates in bits, 8 in bytes, 0 decides by the target.
     pub unit_base: u32,
     /// 0 per direction, 1 mixed, 2 both.
     pub unified_rw: u32,
     /// Percentiles of completion latency.
+    #[default(true)]
     pub clat_percentiles: bool,
     /// Percentiles of total latency.
     pub lat_percentiles: bool,
     /// Percentiles of submission latency.
     pub slat_percentiles: bool,
     /// Which percentiles, ascending.
+    #[default(PERCENTILES.to_vec())]
     pub percentiles: Vec<f64>,
     /// Decimals that all of them are shown with, if some were written with so many.
     pub percentile_places: usize,
     /// Total latency is shown.
+    #[default(true)]
     pub lat: bool,
     /// Completion latency is shown.
+    #[default(true)]
     pub clat: bool,
     /// Submission latency is shown.
+    #[default(true)]
     pub slat: bool,
     /// Sampled bandwidth is shown: not of a job that moves nothing.
+    #[default(true)]
     pub bandwidth: bool,
     /// A log of bandwidth has a line for each operation, where it has one for any.
+    #[default(true)]
     pub bandwidth_by_operation: bool,
     /// The same for a log of operations.
+    #[default(true)]
     pub iops_by_operation: bool,
     /// Counters of the devices are shown.
+    #[default(true)]
     pub disk_util: bool,
     /// Digits of rounded figures.
+    #[default(4)]
     pub significant_figures: u32,
     /// The job is reported at all.
+    #[default(true)]
     pub stats: bool,
     /// Latency is from the intended start and not from hand-over.
     pub from_intended: bool,
@@ -269,31 +277,6 @@ impl Reporting {
     pub fn in_units_of(self, other: &Reporting) -> Reporting {
         let Reporting { kb_base, unit_base, unified_rw, significant_figures, .. } = *other;
         Reporting { kb_base, unit_base, unified_rw, significant_figures, ..self }
-    }
-}
-
-impl Default for Reporting {
-    fn default() -> Self {
-        Reporting {
-            kb_base: 1024,
-            unit_base: 0,
-            unified_rw: 0,
-            clat_percentiles: true,
-            lat_percentiles: false,
-            slat_percentiles: false,
-            percentiles: PERCENTILES.to_vec(),
-            percentile_places: 0,
-            lat: true,
-            clat: true,
-            slat: true,
-            bandwidth: true,
-            bandwidth_by_operation: true,
-            iops_by_operation: true,
-            disk_util: true,
-            significant_figures: 4,
-            stats: true,
-            from_intended: false,
-        }
     }
 }
 

@@ -1,36 +1,28 @@
 //! Whole numbers with units of size.
 
+use smart_default::SmartDefault;
+
 use super::arithmetic;
 use super::{Read, Refused, Value};
 
 /// The meaning of units of size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, SmartDefault)]
 pub struct Units {
     /// `kb_base`: 1024 swaps the meanings of kB and KiB, 1000 follows the standards.
+    #[default = 1024]
     pub kb_base: u32,
 }
 
-impl Default for Units {
-    fn default() -> Self {
-        Units { kb_base: 1024 }
-    }
-}
-
 /// An amount that may depend on the target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, SmartDefault)]
 pub enum Amount {
     /// Bytes.
+    #[default]
     Bytes(u64),
     /// Percent of the target.
     Percent(u32),
     /// Zones of the target.
     Zones(u64),
-}
-
-impl Default for Amount {
-    fn default() -> Self {
-        Amount::Bytes(0)
-    }
 }
 
 /// A size in bytes, or any other number that is not negative: `4k`, `0x1000`, `(4*1024)`.

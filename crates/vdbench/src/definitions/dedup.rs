@@ -111,3 +111,11 @@ pub fn flip_flop(text: &str) -> Result<FlipFlop, Refused> {
         _ => Err(values::no_choice(text, &word, &["yes", "no", "hotsets"])),
     }
 }
+
+/// Reads `dedupmaxkey=`.
+///
+/// # Errors
+/// The number is not within 1 to 126.
+pub fn max_key(text: &str) -> Result<u64, Refused> {
+    values::whole(text, Unit::Size, [1, 126])
+}

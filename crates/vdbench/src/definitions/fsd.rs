@@ -1,5 +1,7 @@
 //! `fsd=`: file systems, trees of directories and files.
 
+use smart_default::SmartDefault;
+
 use super::open_flags::{OpenFlags, open_flags};
 use super::shared::{count, count_row, open_flags_row};
 use super::{Defined, Definition, numbered, put, put_some};
@@ -8,17 +10,21 @@ use crate::values::{self, Unit};
 use candor_front::{Group, Refused, Row, Table};
 
 /// A file system definition.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, SmartDefault)]
 pub struct Fsd {
     /// Directory of the tree.
     pub anchor: Option<String>,
     /// Levels of directories.
+    #[default(1)]
     pub depth: u32,
     /// Directories in each directory.
+    #[default(1)]
     pub width: u32,
     /// Files in each directory that has files.
+    #[default(10)]
     pub files: u64,
     /// Sizes of files.
+    #[default(FileSizes::Fixed(4096))]
     pub sizes: FileSizes,
     /// Directories that have files.
     pub placement: FilePlacement,
@@ -57,26 +63,6 @@ pub enum FileSizes {
     Mixed(Vec<(u64, f64)>),
     /// Any size around the mean, which is this.
     Around(u64),
-}
-
-impl Default for Fsd {
-    fn default() -> Fsd {
-        Fsd {
-            anchor: None,
-            depth: 1,
-            width: 1,
-            files: 10,
-            sizes: FileSizes::Fixed(4096),
-            placement: FilePlacement::Bottom,
-            total_size: None,
-            working_set: None,
-            shared: false,
-            count: None,
-            open_flags: OpenFlags::default(),
-            log: false,
-            journal: None,
-        }
-    }
 }
 
 /// Most files of a directory.
@@ -148,107 +134,49 @@ pub fn counted(all: &mut Vec<Definition<Fsd>>) {
 
 type FsdRow = Row<Parameter<Fsd>>;
 
+#[rustfmt::skip]
 const ROWS: &[FsdRow] = &[
-    parameter(
-        "anchor",
-        "DIRECTORY",
+    parameter("anchor", "DIRECTORY",
         |fsd: &mut Fsd, text| put_some(&mut fsd.anchor, values::word(text)),
-        "directory of the tree",
-    )
-    .exact("target.path", "/mnt/tree"),
-    parameter(
-        "journal",
-        "DIRECTORY|DEVICE",
+        "directory of the tree").exact("target.path", "/mnt/tree"),
+    parameter("journal", "DIRECTORY|DEVICE",
         |fsd: &mut Fsd, text| put_some(&mut fsd.journal, values::word(text)),
-        "place of the validation's journal",
-    )
-    .exact("entries.verify.journal.directory", "/tmp"),
-    known("host", "NAME", "hosts")
-        .alias(&["hd"])
+        "location of the validation's journal").exact("entries.verify.journal.directory", "/tmp"),
+    known("host", "NAME", "hosts").alias(&["hd"])
         .refused("h1", "a workload names its hosts (fwd=…,host=), as in vdbench"),
-    parameter(
-        "width",
-        "N",
-        |fsd: &mut Fsd, text| put(&mut fsd.width, number(text, [1, 1 << 20])),
-        "directories in each directory",
-    )
-    .default("1")
-    .exact("target.tree", "4"),
-    parameter(
-        "depth",
-        "N",
-        |fsd: &mut Fsd, text| put(&mut fsd.depth, number(text, [1, 64])),
-        "levels of directories",
-    )
-    .default("1")
-    .exact("target.tree", "3"),
-    parameter(
-        "sizes",
-        "SIZE|(SIZE,PERCENT,…)|(SIZE,0)",
+    parameter("width", "N", |fsd: &mut Fsd, text| put(&mut fsd.width, number(text, [1, 1 << 20])),
+        "directories in each directory").default("1").exact("target.tree", "4"),
+    parameter("depth", "N", |fsd: &mut Fsd, text| put(&mut fsd.depth, number(text, [1, 64])),
+        "levels of directories").default("1").exact("target.tree", "3"),
+    parameter("sizes", "SIZE|(SIZE,PERCENT,…)|(SIZE,0)",
         |fsd: &mut Fsd, text| put(&mut fsd.sizes, file_sizes(text)),
-        "sizes of files; with 0, any around the given one",
-    )
-    .default("4k")
-    .exact("target.tree", "128k"),
-    parameter(
-        "shared",
-        "yes|no",
-        |fsd: &mut Fsd, text| put(&mut fsd.shared, values::yes(text)),
-        "several hosts use the tree",
-    )
-    .default("no")
-    .exact("job", "yes"),
-    parameter(
-        "wss",
-        "SIZE",
+        "sizes of files; (SIZE,0) draws sizes around SIZE").default("4k")
+        .exact("target.tree", "128k"),
+    parameter("shared", "yes|no", |fsd: &mut Fsd, text| put(&mut fsd.shared, values::yes(text)),
+        "several hosts use the tree").default("no").exact("job", "yes"),
+    parameter("wss", "SIZE",
         |fsd: &mut Fsd, text| put_some(&mut fsd.working_set, values::divided(text, Unit::Size)),
-        "bytes of files that are used, a random part",
-    )
-    .alias(&["workingsetsize"])
-    .exact("entries", "1g"),
-    parameter(
-        "total_size",
-        "SIZE",
-        |fsd: &mut Fsd, text| put_some(&mut fsd.total_size, total(text)),
-        "most bytes of all files",
-    )
-    .alias(&["totalsize"])
-    .exact("target.tree", "1g"),
-    parameter(
-        "files",
-        "N",
+        "bytes of randomly selected files to use").alias(&["workingsetsize"])
+        .exact("entries", "1g"),
+    parameter("total_size", "SIZE",
+        |fsd: &mut Fsd, text| put_some(&mut fsd.total_size, total(text)), "most bytes of all files")
+        .alias(&["totalsize"]).exact("target.tree", "1g"),
+    parameter("files", "N",
         |fsd: &mut Fsd, text| put(&mut fsd.files, values::whole(text, Unit::Size, [1, FILES_MAX])),
-        "files in each directory that has files",
-    )
-    .default("10")
-    .exact("target.tree", "100"),
-    parameter(
-        "distribution",
-        "bottom|all",
+        "files in each directory that has files").default("10").exact("target.tree", "100"),
+    parameter("distribution", "bottom|all",
         |fsd: &mut Fsd, text| put(&mut fsd.placement, placement(text)),
-        "directories that have files",
-    )
-    .default("bottom")
-    .exact("target.tree", "all"),
+        "directories that have files").default("bottom").exact("target.tree", "all"),
     known("cleanup", "yes|no", "remove an old tree")
         .refused("yes", "vdbench does not know it any more; use format=yes"),
-    open_flags_row(
-        |fsd: &mut Fsd, text| put(&mut fsd.open_flags, open_flags(text)),
+    open_flags_row(|fsd: &mut Fsd, text| put(&mut fsd.open_flags, open_flags(text)),
         |fsd| fsd.open_flags.is_sync(),
-        ("o_direct, o_dsync, o_sync, fsync, or their number", "entries"),
-    ),
-    whole(
-        "log",
-        "yes|no",
-        |fsd: &mut Fsd, text| put(&mut fsd.log, values::yes(text)),
-        "log each read and write, with data validation",
-    )
-    .default("no")
-    .refused("yes", "`candor convert` makes a plan of this file, whose jobs take operations_log"),
-    count_row(
-        |fsd: &mut Fsd, text| put_some(&mut fsd.count, count(text)),
-        "N definitions with numbers after the names of fsd and anchor",
-    ),
+        ("o_direct, o_dsync, o_sync, fsync, or their number", "entries")),
+    whole("log", "yes|no", |fsd: &mut Fsd, text| put(&mut fsd.log, values::yes(text)),
+        "log each read and write, with data validation").default("no").refused("yes",
+            "`candor convert` makes a plan of this file, whose jobs take operations_log"),
+    count_row(|fsd: &mut Fsd, text| put_some(&mut fsd.count, count(text)),
+        "N definitions with numbers after the names of fsd and anchor"),
     whole("dedupratio", "RATIO", |_: &mut Fsd, _| Ok(()), "deduplication of one file system")
         .refused("2", "deduplication is a general parameter for file systems, as in vdbench"),
 ];

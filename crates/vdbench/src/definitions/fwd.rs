@@ -1,5 +1,7 @@
 //! `fwd=`: workloads on file systems.
 
+use smart_default::SmartDefault;
+
 use super::open_flags::{OpenFlags, open_flags};
 use super::shared::{host_row, open_flags_row, percent, skew_row, threads};
 use super::transfer::{TransferSize, transfer_size};
@@ -72,7 +74,7 @@ pub enum StopAfter {
 }
 
 /// A workload on files.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, SmartDefault)]
 pub struct Fwd {
     /// File systems, by name or wildcard.
     pub fsds: Vec<String>,
@@ -93,30 +95,12 @@ pub struct Fwd {
     /// Operations on a file before the next one.
     pub stop_after: Option<StopAfter>,
     /// Threads.
+    #[default(1)]
     pub threads: u32,
     /// Share of the rate of the run, in percent.
     pub skew: Option<f64>,
     /// Flags with which files are opened.
     pub open_flags: Option<OpenFlags>,
-}
-
-impl Default for Fwd {
-    fn default() -> Fwd {
-        Fwd {
-            fsds: Vec::new(),
-            hosts: Vec::new(),
-            target: None,
-            operation: FileOperation::Read,
-            read_percent: None,
-            transfer_size: TransferSize::default(),
-            file_io: FileIo::default(),
-            file_select: FileSelect::default(),
-            stop_after: None,
-            threads: 1,
-            skew: None,
-            open_flags: None,
-        }
-    }
 }
 
 fn operation(text: &str) -> Result<FileOperation, Refused> {
@@ -177,85 +161,39 @@ fn stop_after(text: &str) -> Result<StopAfter, Refused> {
 
 type FwdRow = Row<Parameter<Fwd>>;
 
+#[rustfmt::skip]
 const ROWS: &[FwdRow] = &[
-    whole(
-        "fsd",
-        "NAME,…",
-        |fwd: &mut Fwd, text| put(&mut fwd.fsds, values::names(text)),
-        "file systems: names, ranges, or a prefix with *",
-    )
-    .exact("job.targets", "fsd*"),
-    parameter(
-        "readpct",
-        "PERCENT",
+    whole("fsd", "NAME,…", |fwd: &mut Fwd, text| put(&mut fwd.fsds, values::names(text)),
+        "file systems: names, ranges, or a prefix with *").exact("job.targets", "fsd*"),
+    parameter("readpct", "PERCENT",
         |fwd: &mut Fwd, text| put_some(&mut fwd.read_percent, percent(text)),
-        "share of reads, with operation=read or write",
-    )
-    .alias(&["rdpct"])
-    .exact("entries", "70"),
-    parameter(
-        "stopafter",
-        "N|PERCENT",
+        "percent of reads, with operation=read or write").alias(&["rdpct"]).exact("entries", "70"),
+    parameter("stopafter", "N|PERCENT",
         |fwd: &mut Fwd, text| put_some(&mut fwd.stop_after, stop_after(text)),
-        "operations on a file before the next one; a share of its size",
-    )
-    .exact("entries", "50"),
-    parameter(
-        "operation",
-        "NAME",
-        |fwd: &mut Fwd, text| put(&mut fwd.operation, operation(text)),
-        "read, write, mkdir, rmdir, create, delete, open, close, getattr, setattr, access, \
-         copy, move",
-    )
-    .alias(&["operations"])
-    .default("read")
-    .exact("entries.steps", "write"),
-    parameter(
-        "fileselect",
-        "sequential|random|once|poisson",
-        |fwd: &mut Fwd, text| put(&mut fwd.file_select, file_select(text)),
-        "order of files",
-    )
-    .default("sequential")
-    .exact("entries", "random"),
-    whole(
-        "fileio",
-        "sequential|random",
-        |fwd: &mut Fwd, text| put(&mut fwd.file_io, file_io(text)),
-        "order of places in a file; (random,shared), (sequential,delete)",
-    )
-    .default("sequential")
-    .exact("entries", "random"),
-    parameter(
-        "xfersizes",
-        "SIZE|(SIZE,PERCENT,…)",
+        "operations per file before the next one, or percent of its size").exact("entries", "50"),
+    parameter("operation", "NAME", |fwd: &mut Fwd, text| put(&mut fwd.operation, operation(text)),
+        "read, write, mkdir, rmdir, create, delete, open, close, getattr, setattr, access, copy, \
+         move")
+        .alias(&["operations"]).default("read").exact("entries.steps", "write"),
+    parameter("fileselect", "sequential|random|once|poisson",
+        |fwd: &mut Fwd, text| put(&mut fwd.file_select, file_select(text)), "order of files")
+        .default("sequential").exact("entries", "random"),
+    whole("fileio", "sequential|random", |fwd: &mut Fwd, text| put(&mut fwd.file_io, file_io(text)),
+        "order of offsets in a file; (random,shared), (sequential,delete)").default("sequential")
+        .exact("entries", "random"),
+    parameter("xfersizes", "SIZE|(SIZE,PERCENT,…)",
         |fwd: &mut Fwd, text| put(&mut fwd.transfer_size, transfer_size(text)),
-        "bytes per read or write",
-    )
-    .default("4k")
-    .exact("entries", "64k"),
+        "bytes per read or write").default("4k").exact("entries", "64k"),
     skew_row(|fwd: &mut Fwd, text| put_some(&mut fwd.skew, percent(text)), "entries"),
-    parameter(
-        "threads",
-        "N",
-        |fwd: &mut Fwd, text| put(&mut fwd.threads, threads(text)),
-        "threads",
-    )
-    .default("1")
-    .exact("job.workers", "8"),
-    parameter(
-        "target",
-        "NAME",
-        |fwd: &mut Fwd, text| put_some(&mut fwd.target, values::word(text)),
-        "file system that copies and moves go to",
-    )
-    .exact("entries", "fsd2"),
-    host_row(|fwd: &mut Fwd, text| put(&mut fwd.hosts, values::words(text)), "hosts that run it"),
-    open_flags_row(
-        |fwd: &mut Fwd, text| put_some(&mut fwd.open_flags, open_flags(text)),
+    parameter("threads", "N", |fwd: &mut Fwd, text| put(&mut fwd.threads, threads(text)), "threads")
+        .default("1").exact("job.workers", "8"),
+    parameter("target", "NAME", |fwd: &mut Fwd, text| put_some(&mut fwd.target, values::word(text)),
+        "destination file system of copy and move").exact("entries", "fsd2"),
+    host_row(|fwd: &mut Fwd, text| put(&mut fwd.hosts, values::words(text)),
+        "hosts that run the workload"),
+    open_flags_row(|fwd: &mut Fwd, text| put_some(&mut fwd.open_flags, open_flags(text)),
         |fwd| fwd.open_flags.is_some_and(OpenFlags::is_sync),
-        ("flags with which files are opened, instead of fsd='s", "entries"),
-    ),
+        ("open flags of files, overriding fsd=", "entries")),
 ];
 
 impl Defined for Fwd {

@@ -6,6 +6,8 @@ mod repeat;
 pub use histogram::Buckets;
 pub use repeat::Repeat;
 
+use smart_default::SmartDefault;
+
 use super::commands::{Commands, commands};
 use super::dedup::{self, Dedup};
 use super::validation::{self, DataErrors, Journal, Validation};
@@ -15,9 +17,10 @@ use crate::values::{self, Unit};
 use candor_front::{Group, Refused, Row, Table};
 
 /// General parameters.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, SmartDefault)]
 pub struct General {
     /// Bytes written per byte that a compressor leaves.
+    #[default(1.0)]
     pub compression_ratio: f64,
     /// Deduplication.
     pub dedup: Dedup,
@@ -53,31 +56,6 @@ pub struct General {
     pub abort_failed_skew: Option<f64>,
     /// Repeats of all runs.
     pub repeat: Option<Repeat>,
-}
-
-impl Default for General {
-    fn default() -> General {
-        General {
-            compression_ratio: 1.0,
-            dedup: Dedup::default(),
-            pattern: None,
-            data_errors: DataErrors::default(),
-            validation: Validation::default(),
-            journal: Journal::default(),
-            start: None,
-            end: None,
-            format_transfer_size: None,
-            format_sds: None,
-            create_anchors: false,
-            report: Reports::default(),
-            run_totals: false,
-            buckets: Buckets::default(),
-            monitor: None,
-            concatenate: false,
-            abort_failed_skew: None,
-            repeat: None,
-        }
-    }
 }
 
 /// Further files of results.
@@ -138,233 +116,120 @@ const DEBUG: &str = "flags of vdbench's own debugging mean nothing here";
 
 type GeneralRow = Row<Parameter<General>>;
 
+#[rustfmt::skip]
 const CONTENT: &[GeneralRow] = &[
-    whole(
-        "compression",
-        "PERCENT",
+    whole("compression", "PERCENT",
         |general: &mut General, text| put(&mut general.compression_ratio, compression(text)),
-        "what a compressor leaves, in percent",
-    )
-    .exact("blocks.content.compressible_percent", "50"),
-    parameter(
-        "compratio",
-        "RATIO",
+        "compressed size in percent").exact("blocks.content.compressible_percent", "50"),
+    parameter("compratio", "RATIO",
         |general: &mut General, text| put(&mut general.compression_ratio, dedup::ratio(text)),
-        "bytes written per byte that a compressor leaves",
-    )
-    .default("1")
-    .exact("blocks.content.compressible_percent", "2"),
+        "compression ratio of written data").default("1")
+        .exact("blocks.content.compressible_percent", "2"),
     known("compressionseed", "N|tod", "seed of the data")
         .idle("1", "each run has new random bytes, whatever the seed"),
-    whole(
-        "dedupratio",
-        "RATIO",
+    whole("dedupratio", "RATIO",
         |general: &mut General, text| put_some(&mut general.dedup.ratio, dedup::ratio(text)),
-        "bytes written per byte that deduplication leaves",
-    )
-    .exact("blocks.content.duplicate_percent", "2"),
-    whole(
-        "dedupunit",
-        "SIZE",
+        "deduplication ratio of written data")
+        .exact("blocks.content.duplicate_percent", "2"),
+    whole("dedupunit", "SIZE",
         |general: &mut General, text| put_some(&mut general.dedup.unit, dedup::unit(text)),
-        "bytes of a block that is deduplicated",
-    )
-    .exact("blocks.content.duplicates", "8k"),
-    whole(
-        "dedupsets",
-        "N|PERCENT",
+        "block size of deduplication").exact("blocks.content.duplicates", "8k"),
+    whole("dedupsets", "N|PERCENT",
         |general: &mut General, text| put_some(&mut general.dedup.sets, dedup::sets(text)),
-        "blocks that repeat; a share in percent of all",
-    )
-    .default("5%")
-    .exact("blocks.content.duplicates", "10%"),
-    whole(
-        "deduphotsets",
-        "(SETS,BLOCKS,…)",
+        "number of repeated blocks, or percent of all blocks").default("5%")
+        .exact("blocks.content.duplicates", "10%"),
+    whole("deduphotsets", "(SETS,BLOCKS,…)",
         |general: &mut General, text| put(&mut general.dedup.hot_sets, dedup::hot_sets(text)),
-        "sets that are written most",
-    )
-    .exact("blocks.content.hot_sets", "(10,2)"),
-    whole(
-        "dedupflipflop",
-        "yes|no|hotsets",
+        "most frequently written sets").exact("blocks.content.hot_sets", "(10,2)"),
+    whole("dedupflipflop", "yes|no|hotsets",
         |general: &mut General, text| put(&mut general.dedup.flip_flop, dedup::flip_flop(text)),
-        "blocks change with each rewrite",
-    )
-    .default("no")
-    .exact("blocks.content.fill", "yes"),
-    whole(
-        "dedupacross",
-        "yes|no",
+        "change blocks with each rewrite").default("no").exact("blocks.content.fill", "yes"),
+    whole("dedupacross", "yes|no",
         |general: &mut General, text| put_some(&mut general.dedup.across, values::yes(text)),
-        "unique blocks are unique over all luns",
-    )
-    .default("yes")
-    .exact("blocks.content", "no"),
-    whole(
-        "dedupmaxkey",
-        "N",
-        |general: &mut General, text| {
-            put_some(&mut general.dedup.max_key, values::whole(text, Unit::Size, [1, 126]))
-        },
-        "versions of a block that flips",
-    )
-    .idle("4", "a block that changes has new bytes each time"),
+        "make unique blocks unique across all luns").default("yes").exact("blocks.content", "no"),
+    whole("dedupmaxkey", "N",
+        |general: &mut General, text| put_some(&mut general.dedup.max_key, dedup::max_key(text)),
+        "versions of a flip-flop block").idle("4", "a block that changes has new bytes each time"),
     known("port", "N", "port of the master").idle("5570", ONE_PROCESS),
-    parameter(
-        "pattern",
-        "FILE",
+    parameter("pattern", "FILE",
         |general: &mut General, text| put_some(&mut general.pattern, values::word(text)),
-        "file whose bytes are written",
-    )
-    .exact("blocks.content.pattern", "/etc/hostname"),
+        "file with the data to write").exact("blocks.content.pattern", "/etc/hostname"),
 ];
 
+#[rustfmt::skip]
 const VALIDATION: &[GeneralRow] = &[
-    parameter(
-        "data_errors",
-        "N|COMMAND",
+    parameter("data_errors", "N|COMMAND",
         |general: &mut General, text| put(&mut general.data_errors, validation::data_errors(text)),
-        "errors after which the run ends",
-    )
-    .alias(&["dataerrors"])
-    .default("50")
-    .exact("blocks.verify.mismatches_max", "5"),
+        "end the run after N errors").alias(&["dataerrors"]).default("50")
+        .exact("blocks.verify.mismatches_max", "5"),
     known("swat", "…", "charts of Swat").refused("x", "vdbench does not know it any more"),
-    parameter(
-        "validate",
-        "yes|no|read_after_write|no_preread|time",
+    parameter("validate", "yes|no|read_after_write|no_preread|time",
         |general: &mut General, text| put(&mut general.validation, validation::validation(text)),
-        "data validation",
-    )
-    .default("no")
-    .exact("blocks.verify", "yes"),
-    whole(
-        "journal",
-        "yes|no|recover|noflush|maponly|…",
+        "data validation").default("no").exact("blocks.verify", "yes"),
+    whole("journal", "yes|no|recover|noflush|maponly|…",
         |general: &mut General, text| put(&mut general.journal, validation::journal(text)),
-        "data validation with a journal",
-    )
-    .default("no")
-    .exact("blocks.verify.journal", "yes"),
+        "data validation with a journal").default("no").exact("blocks.verify.journal", "yes"),
 ];
 
+#[rustfmt::skip]
 const REST: &[GeneralRow] = &[
-    whole(
-        "startcmd",
-        "COMMAND,…",
+    whole("startcmd", "COMMAND,…",
         |general: &mut General, text| put_some(&mut general.start, commands(text)),
-        "commands before the first run",
-    )
-    .alias(&["start_cmd"])
-    .exact("", "sync"),
-    whole(
-        "endcmd",
-        "COMMAND,…",
+        "commands before the first run").alias(&["start_cmd"]).exact("", "sync"),
+    whole("endcmd", "COMMAND,…",
         |general: &mut General, text| put_some(&mut general.end, commands(text)),
-        "commands after the last run",
-    )
-    .alias(&["end_cmd"])
-    .exact("", "sync"),
-    whole(
-        "heartbeat_error",
-        "COMMAND",
-        |_: &mut General, _| Ok(()),
-        "command where a host falls silent",
-    )
-    .idle("x", ONE_PROCESS),
+        "commands after the last run").alias(&["end_cmd"]).exact("", "sync"),
+    whole("heartbeat_error", "COMMAND", |_: &mut General, _| Ok(()),
+        "command to run if a host stops responding").idle("x", ONE_PROCESS),
     whole("debug", "N", |_: &mut General, _| Ok(()), "debugging").idle("25", DEBUG),
-    known("unix2windows", "(FROM,TO)", "names of luns on Windows")
+    known("unix2windows", "(FROM,TO)", "lun names on Windows")
         .refused("(a,b)", "candor runs on Linux"),
-    parameter(
-        "formatxfersize",
-        "SIZE",
+    parameter("formatxfersize", "SIZE",
         |general: &mut General, text| put_some(&mut general.format_transfer_size, transfer(text)),
-        "bytes per write of a format",
-    )
-    .default("128k")
-    .exact("blocks.size", "1m"),
-    parameter(
-        "create_anchors",
-        "yes|no",
+        "bytes per write of a format").default("128k").exact("blocks.size", "1m"),
+    parameter("create_anchors", "yes|no",
         |general: &mut General, text| put(&mut general.create_anchors, values::yes(text)),
-        "make directories of anchors, and those above them",
-    )
-    .default("no")
-    .exact("target.create", "yes"),
-    parameter(
-        "formatsds",
-        "yes|no",
+        "create anchor directories and their parents").default("no")
+        .exact("target.create", "yes"),
+    parameter("formatsds", "yes|no",
         |general: &mut General, text| put_some(&mut general.format_sds, values::yes(text)),
-        "write all luns full first, or none",
-    )
-    .exact("phase", "yes"),
-    parameter(
-        "report",
-        "host_detail|slave_detail|no_sd_detail",
+        "fill all luns before the first run, or none").exact("phase", "yes"),
+    parameter("report", "host_detail|slave_detail|no_sd_detail",
         |general: &mut General, text| put(&mut general.report, reports(text)),
-        "further files of results",
-    )
-    .exact("", "host_detail"),
-    parameter(
-        "report_run_totals",
-        "yes|no",
+        "additional result files").exact("", "host_detail"),
+    parameter("report_run_totals", "yes|no",
         |general: &mut General, text| put(&mut general.run_totals, values::yes(text)),
-        "totals of all runs, in totals_optional.html",
-    )
-    .default("no")
-    .exact("", "yes"),
-    parameter(
-        "histogram",
-        "(default,BUCKET,…)",
+        "report totals of all runs in totals_optional.html").default("no").exact("", "yes"),
+    parameter("histogram", "(default,BUCKET,…)",
         |general: &mut General, text| put(&mut general.buckets, histogram::buckets(text)),
-        "upper ends of buckets in µs, or with m in ms, s in seconds",
-    )
-    .exact("", "(default,100,1m,10m)"),
+        "upper bounds of buckets in µs; suffix m for ms, s for seconds")
+        .exact("", "(default,100,1m,10m)"),
     known("psrset", "N,…", "processors of Solaris")
         .refused("1", "candor runs on Linux; use taskset"),
-    known("auxreport", "CLASS,…", "Java class that adds columns")
+    known("auxreport", "CLASS,…", "Java class that adds report columns")
         .refused("x", "classes of Java are not loaded"),
-    parameter(
-        "monitor",
-        "FILE",
+    parameter("monitor", "FILE",
         |general: &mut General, text| put_some(&mut general.monitor, values::word(text)),
-        "file whose first line ends runs: end_rd the run under way, end_vdbench all",
-    )
-    .exact("", "/tmp/monitor"),
-    parameter(
-        "concatenatesds",
-        "yes|no",
+        "file whose first line ends the current run (end_rd) or all (end_vdbench)")
+        .exact("", "/tmp/monitor"),
+    parameter("concatenatesds", "yes|no",
         |general: &mut General, text| put(&mut general.concatenate, values::yes(text)),
-        "luns of a workload are one",
-    )
-    .default("no")
-    .exact("blocks.share", "yes"),
-    known("messagescan", "yes|no|nodisplay|noauth", "show lines of /var/log/messages").idle(
-        "no",
-        "candor reads the kernel's counters of errors before and after each run instead",
-    ),
-    parameter(
-        "abort_failed_skew",
-        "PERCENT",
+        "concatenate the luns of a workload").default("no").exact("blocks.share", "yes"),
+    known("messagescan", "yes|no|nodisplay|noauth", "show lines of /var/log/messages").idle("no",
+            "candor reads the kernel's counters of errors before and after each run instead"),
+    parameter("abort_failed_skew", "PERCENT",
         |general: &mut General, text| put_some(&mut general.abort_failed_skew, skew(text)),
-        "difference from a skew at which vdbench fails",
-    )
-    .exact("", "5"),
-    known("misc", "…", "settings of vdbench's own parts").idle("x", DEBUG),
-    whole("pattern_buffer", "N", |_: &mut General, _| Ok(()), "MiB of the data pattern")
+        "fail if the skew deviates by more than PERCENT").exact("", "5"),
+    known("misc", "…", "internal settings of vdbench").idle("x", DEBUG),
+    whole("pattern_buffer", "N", |_: &mut General, _| Ok(()), "size of the data pattern in MiB")
         .idle("4", "candor's data has no period"),
-    whole("showlba", "yes|no", |_: &mut General, _| Ok(()), "trace of all places")
-        .refused("yes", "operations are logged one by one by `candor run` with operations_log"),
-    whole(
-        "loop",
-        "N|TIME",
+    whole("showlba", "yes|no", |_: &mut General, _| Ok(()), "trace all offsets").refused("yes",
+            "operations are logged one by one by `candor run` with operations_log"),
+    whole("loop", "N|TIME",
         |general: &mut General, text| put_some(&mut general.repeat, repeat::repeat(text)),
-        "repeats of all runs",
-    )
-    .exact("repeats", "2"),
-    known("timeout", "SECONDS", "end where nothing happens")
-        .idle("60", "candor ends a run that makes no progress by itself"),
+        "repeat all runs N times, or for a time").exact("repeats", "2"),
+    known("timeout", "SECONDS", "end after N seconds without progress")
+        .idle("60", "candor ends a run without progress by itself"),
     known("ios_per_jvm", "N", "operations per second of a JVM").idle("100000", NO_JVMS),
     known("fwd_thread_adjust", "yes|no", "adjust threads to JVMs").idle("no", NO_JVMS),
 ];

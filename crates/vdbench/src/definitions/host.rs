@@ -26,41 +26,31 @@ const STARTS: &str = "nothing is started: another system has an agent of candor"
 
 type Row = candor_front::Row<Parameter<Host>>;
 
+#[rustfmt::skip]
 const ROWS: &[Row] = &[
-    parameter(
-        "system",
-        "NAME",
+    parameter("system", "NAME",
         |host: &mut Host, text| put_some(&mut host.system, values::word(text)),
-        "name or address of the host, with :PORT of its agent where that is not 4730",
-    )
-    .exact("", "localhost"),
+        "name or address of the host, with :PORT of its agent if not 4730")
+        .exact("", "localhost"),
     known("vdbench", "DIRECTORY", "directory of vdbench on that host").idle("/opt/vdbench", STARTS),
     known("shell", "rsh|ssh|vdbench", "program that starts vdbench on that host")
         .idle("ssh", STARTS),
     known("user", "NAME", "user on that host").idle("root", STARTS),
-    parameter(
-        "jvms",
-        "N",
-        |host: &mut Host, text| {
-            put_some(&mut host.jvms, values::whole(text, Unit::Size, [1, 1 << 16]))
-        },
-        "number of JVMs",
-    )
-    .idle("4", "there are no JVMs: the threads of a lun are operations in flight"),
-    parameter(
-        "clients",
-        "N",
-        |host: &mut Host, text| {
-            put_some(&mut host.clients, values::whole(text, Unit::Size, [1, CLIENTS_MAX]))
-        },
-        "number of clients on this host",
-    )
-    .exact("job", "4"),
-    parameter("mount", "COMMAND", mount, "command that mounts a filesystem").refused(
-        "\"mount -t nfs x:/y\"",
-        "candor mounts nothing by itself; mount it before the run, or by startcmd=",
-    ),
+    parameter("jvms", "N",
+        |host: &mut Host, text| put_some(&mut host.jvms, number(text, 1 << 16)),
+        "number of JVMs")
+        .idle("4", "there are no JVMs: the threads of a lun are operations in flight"),
+    parameter("clients", "N",
+        |host: &mut Host, text| put_some(&mut host.clients, number(text, CLIENTS_MAX)),
+        "number of clients on this host").exact("job", "4"),
+    parameter("mount", "COMMAND", mount, "command that mounts a filesystem")
+        .refused("\"mount -t nfs x:/y\"",
+            "candor mounts nothing by itself; mount it before the run, or by startcmd="),
 ];
+
+fn number(text: &str, max: u64) -> Result<u64, Refused> {
+    values::whole(text, Unit::Size, [1, max])
+}
 
 fn mount(host: &mut Host, text: &str) -> Result<(), Refused> {
     put(&mut host.mount, values::words(text).map(Some))

@@ -6,6 +6,8 @@ mod loops;
 pub use format::Format;
 pub use loops::{Loop, LoopKind, LoopValues};
 
+use smart_default::SmartDefault;
+
 use super::commands::{Commands, commands};
 use super::fwd::FileOperation;
 use super::open_flags::{OpenFlags, open_flags};
@@ -18,7 +20,7 @@ use crate::values::{self, Unit};
 use candor_front::{Group, Refused, Row, Table};
 
 /// A run definition, which may stand for many runs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, SmartDefault)]
 pub struct Rd {
     /// Workloads, by name or wildcard.
     pub wds: Vec<String>,
@@ -37,8 +39,10 @@ pub struct Rd {
     /// Response time above which a curve ends, in ms.
     pub curve_stop_ms: Option<f64>,
     /// Seconds that a run takes.
+    #[default(30)]
     pub elapsed_s: u64,
     /// Seconds between two lines of results.
+    #[default(1)]
     pub interval_s: u64,
     /// Seconds at the start that are left out of averages, before `elapsed`.
     pub warmup_s: u64,
@@ -64,35 +68,6 @@ pub struct Rd {
     pub format: Format,
     /// Flags with which files are opened, instead of all others.
     pub open_flags: Option<OpenFlags>,
-}
-
-impl Default for Rd {
-    fn default() -> Rd {
-        Rd {
-            wds: Vec::new(),
-            sds: Vec::new(),
-            fwds: Vec::new(),
-            fsds: Vec::new(),
-            io_rate: Rate::Unset,
-            fwd_rate: Rate::Unset,
-            curve: Vec::new(),
-            curve_stop_ms: None,
-            elapsed_s: 30,
-            interval_s: 1,
-            warmup_s: 0,
-            pause_s: 0,
-            data_max: None,
-            data_read_max: None,
-            data_written_max: None,
-            distribution: Distribution::default(),
-            loops: Vec::new(),
-            start: None,
-            end: None,
-            operations: Vec::new(),
-            format: Format::default(),
-            open_flags: None,
-        }
-    }
 }
 
 /// Longest time, in seconds: some three years.
@@ -147,262 +122,99 @@ const fn looped(
     parameter(name, form, set, help)
 }
 
+#[rustfmt::skip]
 const RUN: &[RdRow] = &[
-    whole(
-        "wd",
-        "NAME,…",
-        |rd: &mut Rd, text| put(&mut rd.wds, values::names(text)),
-        "workloads: names, ranges, or a prefix with *",
-    )
-    .exact("phase.job", "wd*"),
-    whole(
-        "sd",
-        "NAME,…",
-        |rd: &mut Rd, text| put(&mut rd.sds, values::names(text)),
-        "luns, instead of the workloads'; single, setsofN and range make a run of each",
-    )
-    .exact("phase.job", "sd*"),
-    whole(
-        "fsd",
-        "NAME,…",
-        |rd: &mut Rd, text| put(&mut rd.fsds, values::names(text)),
-        "file systems, instead of the workloads'",
-    )
-    .exact("phase.job", "fsd*"),
-    parameter(
-        "iorate",
-        "RATE,…|max|curve",
-        |rd: &mut Rd, text| put(&mut rd.io_rate, rate(text)),
-        "operations per second; a share of the previous run's rate in percent",
-    )
-    .exact("blocks.pace.ops", "100"),
-    whole(
-        "maxdata",
-        "SIZE",
-        |rd: &mut Rd, text| put_some(&mut rd.data_max, data(text)),
-        "bytes after which a run ends; up to 100, times all bytes of its luns",
-    )
-    .exact("stop.bytes", "1g"),
-    whole(
-        "maxdataread",
-        "SIZE",
-        |rd: &mut Rd, text| put_some(&mut rd.data_read_max, data(text)),
-        "the same for bytes read",
-    )
-    .near("stop.bytes", "1g", "a workload of reads and writes ends after its share of both"),
-    whole(
-        "maxdatawritten",
-        "SIZE",
+    whole("wd", "NAME,…", |rd: &mut Rd, text| put(&mut rd.wds, values::names(text)),
+        "workloads: names, ranges, or a prefix with *").exact("phase.job", "wd*"),
+    whole("sd", "NAME,…", |rd: &mut Rd, text| put(&mut rd.sds, values::names(text)),
+        "luns instead of the workloads'; single, setsofN, range: a run for each")
+        .exact("phase.job", "sd*"),
+    whole("fsd", "NAME,…", |rd: &mut Rd, text| put(&mut rd.fsds, values::names(text)),
+        "file systems, instead of the workloads'").exact("phase.job", "fsd*"),
+    parameter("iorate", "RATE,…|max|curve", |rd: &mut Rd, text| put(&mut rd.io_rate, rate(text)),
+        "operations per second, or percent of the previous run's rate")
+        .exact("blocks.pace.ops", "100"),
+    whole("maxdata", "SIZE", |rd: &mut Rd, text| put_some(&mut rd.data_max, data(text)),
+        "end a run after SIZE bytes; up to 100 are multiples of the lun size")
+        .exact("stop.bytes", "1g"),
+    whole("maxdataread", "SIZE", |rd: &mut Rd, text| put_some(&mut rd.data_read_max, data(text)),
+        "end a run after SIZE bytes read").near("stop.bytes", "1g",
+            "a workload of reads and writes ends after its share of both"),
+    whole("maxdatawritten", "SIZE",
         |rd: &mut Rd, text| put_some(&mut rd.data_written_max, data(text)),
-        "the same for bytes written",
-    )
-    .near("stop.bytes", "1g", "a workload of reads and writes ends after its share of both"),
-    parameter(
-        "curve",
-        "PERCENT,…",
-        |rd: &mut Rd, text| put(&mut rd.curve, curve(text)),
-        "points of iorate=curve",
-    )
-    .default("(10,50,70,80,90,100)")
-    .exact("blocks.pace.ops", "(50,100)"),
-    parameter(
-        "stopcurve",
-        "MS",
+        "end a run after SIZE bytes written").near("stop.bytes", "1g",
+            "a workload of reads and writes ends after its share of both"),
+    parameter("curve", "PERCENT,…", |rd: &mut Rd, text| put(&mut rd.curve, curve(text)),
+        "points of iorate=curve").default("(10,50,70,80,90,100)")
+        .exact("blocks.pace.ops", "(50,100)"),
+    parameter("stopcurve", "MS",
         |rd: &mut Rd, text| put_some(&mut rd.curve_stop_ms, milliseconds(text)),
-        "response time above which a curve ends",
-    )
-    .exact("phase", "5"),
-    parameter(
-        "elapsed",
-        "TIME",
-        |rd: &mut Rd, text| put(&mut rd.elapsed_s, seconds(text, 1)),
-        "time that a run takes",
-    )
-    .default("30")
-    .exact("stop.time", "1m"),
-    parameter(
-        "interval",
-        "TIME",
-        |rd: &mut Rd, text| put(&mut rd.interval_s, seconds(text, 1)),
-        "time between two lines of results",
-    )
-    .default("1")
-    .exact("phase.interval", "5"),
-    parameter(
-        "warmup",
-        "TIME",
-        |rd: &mut Rd, text| put(&mut rd.warmup_s, seconds(text, 0)),
-        "time before elapsed that is left out of averages; the first interval always is",
-    )
-    .default("0")
-    .exact("phase.ramp", "10"),
+        "end a curve above this response time").exact("phase", "5"),
+    parameter("elapsed", "TIME", |rd: &mut Rd, text| put(&mut rd.elapsed_s, seconds(text, 1)),
+        "duration of a run").default("30").exact("stop.time", "1m"),
+    parameter("interval", "TIME", |rd: &mut Rd, text| put(&mut rd.interval_s, seconds(text, 1)),
+        "interval between two lines of results").default("1").exact("phase.interval", "5"),
+    parameter("warmup", "TIME", |rd: &mut Rd, text| put(&mut rd.warmup_s, seconds(text, 0)),
+        "warm-up before elapsed, excluded from averages like the first interval")
+        .default("0").exact("phase.ramp", "10"),
     whole("replay", "FILE,…", |_: &mut Rd, _| Ok(()), "trace to replay")
         .refused("x.bin.gz", replay::REFUSED),
-    parameter(
-        "pause",
-        "TIME",
-        |rd: &mut Rd, text| put(&mut rd.pause_s, seconds(text, 0)),
-        "wait after a run",
-    )
-    .default("0")
-    .exact("phase.delay", "5"),
+    parameter("pause", "TIME", |rd: &mut Rd, text| put(&mut rd.pause_s, seconds(text, 0)),
+        "wait after a run").default("0").exact("phase.delay", "5"),
 ];
 
+#[rustfmt::skip]
 const LOOPS: &[RdRow] = &[
-    looped(
-        "forxfersize",
-        "SIZE,…",
-        |rd, text| loops::add(rd, LoopKind::TransferSize, text),
-        "a run for each size of operations",
-    )
-    .exact("blocks.size", "(4k,64k)"),
-    looped(
-        "forthreads",
-        "N,…",
-        |rd, text| loops::add(rd, LoopKind::Threads, text),
-        "a run for each number of threads",
-    )
-    .exact("blocks.depth, job.workers", "(1-64,d)"),
-    looped(
-        "forrdpct",
-        "PERCENT,…",
-        |rd, text| loops::add(rd, LoopKind::ReadPercent, text),
-        "a run for each share of reads",
-    )
-    .exact("blocks.mix", "(0,70,100)"),
-    looped(
-        "forrhpct",
-        "PERCENT,…",
-        |rd, text| loops::add(rd, LoopKind::ReadHitPercent, text),
-        "a run for each share of read hits",
-    )
-    .exact("blocks.access", "(0,50)"),
-    looped(
-        "forwhpct",
-        "PERCENT,…",
-        |rd, text| loops::add(rd, LoopKind::WriteHitPercent, text),
-        "a run for each share of write hits",
-    )
-    .exact("blocks.access", "(0,50)"),
-    looped(
-        "forseekpct",
-        "PERCENT,…",
-        |rd, text| loops::add(rd, LoopKind::SeekPercent, text),
-        "a run for each share of random places",
-    )
-    .exact("blocks.access", "(0,100)"),
-    looped(
-        "forhitarea",
-        "SIZE,…",
-        |rd, text| loops::add(rd, LoopKind::HitArea, text),
-        "a run for each hit area",
-    )
-    .exact("blocks.access", "(1m,8m)"),
-    looped(
-        "forcompratio",
-        "RATIO,…",
-        |rd, text| loops::add(rd, LoopKind::CompressionRatio, text),
-        "a run for each ratio of compression",
-    )
-    .exact("blocks.content.compressible_percent", "(1,2)"),
-    looped(
-        "forcompression",
-        "PERCENT,…",
-        loops::add_compression,
-        "the same by what is left, in percent",
-    )
-    .exact("blocks.content.compressible_percent", "(50,100)"),
-    looped(
-        "fordepth",
-        "N,…",
-        |rd, text| loops::add(rd, LoopKind::Depth, text),
-        "a run for each depth of the tree",
-    )
-    .exact("target.tree", "(1,2)"),
-    looped(
-        "forwidth",
-        "N,…",
-        |rd, text| loops::add(rd, LoopKind::Width, text),
-        "a run for each width of the tree",
-    )
-    .exact("target.tree", "(1,2)"),
-    looped(
-        "forfiles",
-        "N,…",
-        |rd, text| loops::add(rd, LoopKind::Files, text),
-        "a run for each number of files",
-    )
-    .exact("target.tree", "(10,100)"),
-    looped(
-        "forsizes",
-        "SIZE,…",
-        |rd, text| loops::add(rd, LoopKind::FileSize, text),
-        "a run for each size of files",
-    )
-    .exact("target.tree", "(4k,1m)"),
-    looped(
-        "fortotalsize",
-        "SIZE,…",
-        |rd, text| loops::add(rd, LoopKind::TotalSize, text),
-        "a run for each total of the files",
-    )
-    .exact("target.tree", "(1g,2g)"),
-    looped(
-        "forwss",
-        "SIZE,…",
-        |rd, text| loops::add(rd, LoopKind::WorkingSet, text),
-        "a run for each working set",
-    )
-    .alias(&["forworkingsetsize"])
-    .exact("entries", "(1g,2g)"),
+    looped("forxfersize", "SIZE,…", |rd, text| loops::add(rd, LoopKind::TransferSize, text),
+        "a run for each transfer size").exact("blocks.size", "(4k,64k)"),
+    looped("forthreads", "N,…", |rd, text| loops::add(rd, LoopKind::Threads, text),
+        "a run for each number of threads").exact("blocks.depth, job.workers", "(1-64,d)"),
+    looped("forrdpct", "PERCENT,…", |rd, text| loops::add(rd, LoopKind::ReadPercent, text),
+        "a run for each percentage of reads").exact("blocks.mix", "(0,70,100)"),
+    looped("forrhpct", "PERCENT,…", |rd, text| loops::add(rd, LoopKind::ReadHitPercent, text),
+        "a run for each percentage of read hits").exact("blocks.access", "(0,50)"),
+    looped("forwhpct", "PERCENT,…", |rd, text| loops::add(rd, LoopKind::WriteHitPercent, text),
+        "a run for each percentage of write hits").exact("blocks.access", "(0,50)"),
+    looped("forseekpct", "PERCENT,…", |rd, text| loops::add(rd, LoopKind::SeekPercent, text),
+        "a run for each percentage of random offsets").exact("blocks.access", "(0,100)"),
+    looped("forhitarea", "SIZE,…", |rd, text| loops::add(rd, LoopKind::HitArea, text),
+        "a run for each hit area").exact("blocks.access", "(1m,8m)"),
+    looped("forcompratio", "RATIO,…", |rd, text| loops::add(rd, LoopKind::CompressionRatio, text),
+        "a run for each compression ratio")
+        .exact("blocks.content.compressible_percent", "(1,2)"),
+    looped("forcompression", "PERCENT,…", loops::add_compression,
+        "a run for each compressed size in percent")
+        .exact("blocks.content.compressible_percent", "(50,100)"),
+    looped("fordepth", "N,…", |rd, text| loops::add(rd, LoopKind::Depth, text),
+        "a run for each depth of the tree").exact("target.tree", "(1,2)"),
+    looped("forwidth", "N,…", |rd, text| loops::add(rd, LoopKind::Width, text),
+        "a run for each width of the tree").exact("target.tree", "(1,2)"),
+    looped("forfiles", "N,…", |rd, text| loops::add(rd, LoopKind::Files, text),
+        "a run for each number of files").exact("target.tree", "(10,100)"),
+    looped("forsizes", "SIZE,…", |rd, text| loops::add(rd, LoopKind::FileSize, text),
+        "a run for each size of files").exact("target.tree", "(4k,1m)"),
+    looped("fortotalsize", "SIZE,…", |rd, text| loops::add(rd, LoopKind::TotalSize, text),
+        "a run for each total of the files").exact("target.tree", "(1g,2g)"),
+    looped("forwss", "SIZE,…", |rd, text| loops::add(rd, LoopKind::WorkingSet, text),
+        "a run for each working set").alias(&["forworkingsetsize"]).exact("entries", "(1g,2g)"),
     looped("foroperations", "NAME,…", loops::add_operations, "a run for each operation")
         .exact("entries.steps", "(read,write)"),
-    looped(
-        "xfersize",
-        "SIZE,…",
-        |rd, text| loops::add(rd, LoopKind::TransferSize, text),
-        "forxfersize",
-    )
-    .exact("blocks.size", "8k"),
+    looped("xfersize", "SIZE,…", |rd, text| loops::add(rd, LoopKind::TransferSize, text),
+        "forxfersize").exact("blocks.size", "8k"),
     looped("threads", "N,…", |rd, text| loops::add(rd, LoopKind::Threads, text), "forthreads")
         .exact("blocks.depth, job.workers", "16"),
-    looped(
-        "rdpct",
-        "PERCENT,…",
-        |rd, text| loops::add(rd, LoopKind::ReadPercent, text),
-        "forrdpct",
-    )
-    .exact("blocks.mix", "70"),
-    looped(
-        "rhpct",
-        "PERCENT,…",
-        |rd, text| loops::add(rd, LoopKind::ReadHitPercent, text),
-        "forrhpct",
-    )
-    .exact("blocks.access", "50"),
-    looped(
-        "whpct",
-        "PERCENT,…",
-        |rd, text| loops::add(rd, LoopKind::WriteHitPercent, text),
-        "forwhpct",
-    )
-    .exact("blocks.access", "50"),
-    looped(
-        "seekpct",
-        "PERCENT,…",
-        |rd, text| loops::add(rd, LoopKind::SeekPercent, text),
-        "forseekpct",
-    )
-    .exact("blocks.access", "0"),
+    looped("rdpct", "PERCENT,…", |rd, text| loops::add(rd, LoopKind::ReadPercent, text), "forrdpct")
+        .exact("blocks.mix", "70"),
+    looped("rhpct", "PERCENT,…", |rd, text| loops::add(rd, LoopKind::ReadHitPercent, text),
+        "forrhpct").exact("blocks.access", "50"),
+    looped("whpct", "PERCENT,…", |rd, text| loops::add(rd, LoopKind::WriteHitPercent, text),
+        "forwhpct").exact("blocks.access", "50"),
+    looped("seekpct", "PERCENT,…", |rd, text| loops::add(rd, LoopKind::SeekPercent, text),
+        "forseekpct").exact("blocks.access", "0"),
     looped("hitarea", "SIZE,…", |rd, text| loops::add(rd, LoopKind::HitArea, text), "forhitarea")
         .exact("blocks.access", "8m"),
-    looped(
-        "compratio",
-        "RATIO,…",
-        |rd, text| loops::add(rd, LoopKind::CompressionRatio, text),
-        "forcompratio",
-    )
-    .exact("blocks.content.compressible_percent", "2"),
+    looped("compratio", "RATIO,…", |rd, text| loops::add(rd, LoopKind::CompressionRatio, text),
+        "forcompratio").exact("blocks.content.compressible_percent", "2"),
     looped("compression", "PERCENT,…", loops::add_compression, "forcompression")
         .exact("blocks.content.compressible_percent", "50"),
     looped("depth", "N,…", |rd, text| loops::add(rd, LoopKind::Depth, text), "fordepth")
@@ -413,79 +225,37 @@ const LOOPS: &[RdRow] = &[
         .exact("target.tree", "100"),
     looped("sizes", "SIZE,…", |rd, text| loops::add(rd, LoopKind::FileSize, text), "forsizes")
         .exact("target.tree", "1m"),
-    looped(
-        "totalsize",
-        "SIZE,…",
-        |rd, text| loops::add(rd, LoopKind::TotalSize, text),
-        "fortotalsize",
-    )
-    .exact("target.tree", "1g"),
+    looped("totalsize", "SIZE,…", |rd, text| loops::add(rd, LoopKind::TotalSize, text),
+        "fortotalsize").exact("target.tree", "1g"),
     looped("wss", "SIZE,…", |rd, text| loops::add(rd, LoopKind::WorkingSet, text), "forwss")
-        .alias(&["workingsetsize"])
-        .exact("entries", "1g"),
+        .alias(&["workingsetsize"]).exact("entries", "1g"),
 ];
 
+#[rustfmt::skip]
 const REST: &[RdRow] = &[
-    parameter(
-        "distribution",
-        "exponential|uniform|deterministic",
+    parameter("distribution", "exponential|uniform|deterministic",
         |rd: &mut Rd, text| put(&mut rd.distribution, distribution(text)),
-        "times between operations",
-    )
-    .default("exponential")
-    .exact("blocks.pace.arrival", "deterministic"),
-    parameter(
-        "startcmd",
-        "COMMAND,…",
-        |rd: &mut Rd, text| put_some(&mut rd.start, commands(text)),
-        "commands before a run",
-    )
-    .alias(&["start_cmd"])
-    .exact("", "sync"),
-    parameter(
-        "endcmd",
-        "COMMAND,…",
-        |rd: &mut Rd, text| put_some(&mut rd.end, commands(text)),
-        "commands after a run",
-    )
-    .alias(&["end_cmd"])
-    .exact("", "sync"),
-    whole(
-        "fwd",
-        "NAME,…",
-        |rd: &mut Rd, text| put(&mut rd.fwds, values::names(text)),
-        "file system workloads: names, ranges, or a prefix with *",
-    )
-    .exact("phase.job", "fwd*"),
+        "times between operations").default("exponential")
+        .exact("blocks.pace.arrival", "deterministic"),
+    parameter("startcmd", "COMMAND,…", |rd: &mut Rd, text| put_some(&mut rd.start, commands(text)),
+        "commands before a run").alias(&["start_cmd"]).exact("", "sync"),
+    parameter("endcmd", "COMMAND,…", |rd: &mut Rd, text| put_some(&mut rd.end, commands(text)),
+        "commands after a run").alias(&["end_cmd"]).exact("", "sync"),
+    whole("fwd", "NAME,…", |rd: &mut Rd, text| put(&mut rd.fwds, values::names(text)),
+        "file system workloads: names, ranges, or a prefix with *").exact("phase.job", "fwd*"),
     parameter("fwdrate", "RATE,…|max|curve", fwd_rate, "operations on files per second")
         .exact("entries", "100"),
-    parameter(
-        "operations",
-        "NAME,…",
-        |rd: &mut Rd, text| put(&mut rd.operations, operations(text)),
-        "operations on files, instead of the workloads'",
-    )
-    .exact("entries.steps", "(read,write)"),
-    parameter(
-        "format",
-        "yes|no|restart|only|once|clean|directories|limited|complete",
+    parameter("operations", "NAME,…", |rd: &mut Rd, text| put(&mut rd.operations, operations(text)),
+        "operations on files, instead of the workloads'").exact("entries.steps", "(read,write)"),
+    parameter("format", "yes|no|restart|only|once|clean|directories|limited|complete",
         |rd: &mut Rd, text| put(&mut rd.format, format::format(text)),
-        "make the file systems before a run",
-    )
-    .default("no")
-    .exact("phase", "yes"),
-    open_flags_row(
-        |rd: &mut Rd, text| put_some(&mut rd.open_flags, open_flags(text)),
+        "format the file systems before a run").default("no").exact("phase", "yes"),
+    open_flags_row(|rd: &mut Rd, text| put_some(&mut rd.open_flags, open_flags(text)),
         |rd| rd.open_flags.is_some_and(OpenFlags::is_sync),
-        (
-            "flags with which files are opened, instead of all others",
-            "blocks.direct, blocks.durability",
-        ),
-    ),
-    known("mount", "OPTIONS", "options of a filesystem that is mounted for the run").refused(
-        "noatime",
-        "candor mounts nothing by itself; mount it before the run, or by startcmd=",
-    ),
+        ("open flags of files, overriding others", "blocks.direct, blocks.durability")),
+    known("mount", "OPTIONS", "mount options of the file system for the run")
+        .refused("noatime",
+            "candor mounts nothing by itself; mount it before the run, or by startcmd="),
 ];
 
 /// A list of rates is a loop, at its place among the others.

@@ -1,5 +1,7 @@
 //! `sd=`: storage definitions, luns and files.
 
+use smart_default::SmartDefault;
+
 use super::dedup::{self, Dedup};
 use super::open_flags::{OpenFlags, open_flags};
 use super::replay;
@@ -11,7 +13,7 @@ use crate::values::{self, Unit};
 use candor_front::{Group, Refused, Row, Table};
 
 /// A storage definition.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, SmartDefault)]
 pub struct Sd {
     /// Files or devices; several where hosts know the lun by names of their own.
     pub luns: Vec<String>,
@@ -22,8 +24,10 @@ pub struct Sd {
     /// Bytes used; a negative number is a share of the lun, in percent.
     pub size: Option<f64>,
     /// Operations in flight.
+    #[default(8)]
     pub threads: u32,
     /// Bytes at the start that cache hits go to.
+    #[default(1 << 20)]
     pub hit_area: u64,
     /// Bytes by which all places are shifted.
     pub offset: u64,
@@ -37,25 +41,6 @@ pub struct Sd {
     pub journal: Option<String>,
     /// Deduplication of its own.
     pub dedup: Dedup,
-}
-
-impl Default for Sd {
-    fn default() -> Sd {
-        Sd {
-            luns: Vec::new(),
-            hosts: Vec::new(),
-            count: None,
-            size: None,
-            threads: 8,
-            hit_area: 1 << 20,
-            offset: 0,
-            align: None,
-            range: None,
-            open_flags: OpenFlags::default(),
-            journal: None,
-            dedup: Dedup::default(),
-        }
-    }
 }
 
 /// Multiples of a sector.
@@ -90,119 +75,53 @@ pub fn counted(all: &mut Vec<Definition<Sd>>) {
 
 type SdRow = Row<Parameter<Sd>>;
 
+#[rustfmt::skip]
 const ROWS: &[SdRow] = &[
-    host_row(
-        |sd: &mut Sd, text| {
-            sd.hosts.push(values::words(text)?);
-            Ok(())
-        },
-        "hosts that use the lun",
-    ),
-    parameter(
-        "lun",
-        "FILE|DEVICE",
-        |sd: &mut Sd, text| {
-            sd.luns.push(values::word(text)?);
-            Ok(())
-        },
-        "file or block device; a file that is missing or short is written full first",
-    )
-    .exact("target.path", "/dev/sdx"),
-    count_row(
-        |sd: &mut Sd, text| put_some(&mut sd.count, count(text)),
-        "N definitions with numbers after the names of sd and lun",
-    ),
-    parameter(
-        "size",
-        "SIZE",
+    host_row(|sd: &mut Sd, text| { sd.hosts.push(values::words(text)?); Ok(()) },
+        "hosts that use the lun"),
+    parameter("lun", "FILE|DEVICE",
+        |sd: &mut Sd, text| { sd.luns.push(values::word(text)?); Ok(()) },
+        "file or block device; missing or short files are filled first")
+        .exact("target.path", "/dev/sdx"),
+    count_row(|sd: &mut Sd, text| put_some(&mut sd.count, count(text)),
+        "make N definitions with numbers after the names of sd and lun"),
+    parameter("size", "SIZE",
         |sd: &mut Sd, text| put_some(&mut sd.size, values::divided(text, Unit::Size)),
-        "bytes used; a share in percent of what is there",
-    )
-    .exact("target.size", "10g"),
-    parameter(
-        "threads",
-        "N",
-        |sd: &mut Sd, text| put(&mut sd.threads, threads(text)),
-        "operations in flight",
-    )
-    .default("8")
-    .exact("blocks.depth, job.workers", "32"),
-    parameter(
-        "hitarea",
-        "SIZE",
-        |sd: &mut Sd, text| put(&mut sd.hit_area, sectors(text)),
-        "bytes at the start that cache hits go to",
-    )
-    .default("1m")
-    .exact("blocks.access", "4m"),
-    parameter(
-        "offset",
-        "SIZE",
-        |sd: &mut Sd, text| put(&mut sd.offset, sectors(text)),
-        "shift of all places",
-    )
-    .default("0")
-    .exact("blocks.range.start", "64k"),
-    parameter(
-        "align",
-        "SIZE",
-        |sd: &mut Sd, text| put_some(&mut sd.align, sectors(text)),
-        "places are multiples of it",
-    )
-    .exact("blocks.align", "8k"),
+        "bytes to use, or percent of the lun").exact("target.size", "10g"),
+    parameter("threads", "N", |sd: &mut Sd, text| put(&mut sd.threads, threads(text)),
+        "operations in flight").default("8").exact("blocks.depth, job.workers", "32"),
+    parameter("hitarea", "SIZE", |sd: &mut Sd, text| put(&mut sd.hit_area, sectors(text)),
+        "bytes at the start that receive cache hits").default("1m").exact("blocks.access", "4m"),
+    parameter("offset", "SIZE", |sd: &mut Sd, text| put(&mut sd.offset, sectors(text)),
+        "offset of all operations").default("0").exact("blocks.range.start", "64k"),
+    parameter("align", "SIZE", |sd: &mut Sd, text| put_some(&mut sd.align, sectors(text)),
+        "alignment of offsets").exact("blocks.align", "8k"),
     known("kstat", "NAME,…", "names of Kstat instances").refused("ssd1", KSTAT),
     known("instance", "NAME", "name of a Kstat instance").refused("ssd1", KSTAT),
     known("replay", "GROUP,…", "traced devices or replay groups")
         .refused("group1", replay::REFUSED),
-    parameter(
-        "journal",
-        "DIRECTORY|DEVICE",
+    parameter("journal", "DIRECTORY|DEVICE",
         |sd: &mut Sd, text| put_some(&mut sd.journal, values::word(text)),
-        "place of the validation's journal",
-    )
-    .exact("blocks.verify.journal.directory", "/tmp"),
-    known("resetlun", "SECONDS", "reset the lun at times").refused("60", RESET),
-    known("resetbus", "SECONDS", "reset the bus at times").refused("60", RESET),
-    open_flags_row(
-        |sd: &mut Sd, text| put(&mut sd.open_flags, open_flags(text)),
+        "location of the validation's journal").exact("blocks.verify.journal.directory", "/tmp"),
+    known("resetlun", "SECONDS", "reset the lun every N seconds").refused("60", RESET),
+    known("resetbus", "SECONDS", "reset the bus every N seconds").refused("60", RESET),
+    open_flags_row(|sd: &mut Sd, text| put(&mut sd.open_flags, open_flags(text)),
         |sd| sd.open_flags.is_sync(),
-        ("o_direct, o_dsync, o_sync, fsync, or their number", "blocks.direct, blocks.durability"),
-    ),
-    parameter(
-        "range",
-        "(FROM,TO)",
-        |sd: &mut Sd, text| put_some(&mut sd.range, range(text)),
-        "part of the lun, in percent or bytes",
-    )
-    .exact("blocks.range", "(10,60)"),
-    whole(
-        "dedupratio",
-        "RATIO",
+        ("o_direct, o_dsync, o_sync, fsync, or their number", "blocks.direct, blocks.durability")),
+    parameter("range", "(FROM,TO)", |sd: &mut Sd, text| put_some(&mut sd.range, range(text)),
+        "range of the lun, in percent or bytes").exact("blocks.range", "(10,60)"),
+    whole("dedupratio", "RATIO",
         |sd: &mut Sd, text| put_some(&mut sd.dedup.ratio, dedup::ratio(text)),
-        "bytes written per byte kept, of this lun",
-    )
-    .exact("blocks.content.duplicate_percent", "2"),
-    whole(
-        "dedupsets",
-        "N|PERCENT",
+        "deduplication ratio of this lun").exact("blocks.content.duplicate_percent", "2"),
+    whole("dedupsets", "N|PERCENT",
         |sd: &mut Sd, text| put_some(&mut sd.dedup.sets, dedup::sets(text)),
-        "blocks that repeat, of this lun",
-    )
-    .exact("blocks.content.duplicates", "10%"),
-    whole(
-        "deduphotsets",
-        "(SETS,BLOCKS,…)",
+        "number of repeated blocks of this lun").exact("blocks.content.duplicates", "10%"),
+    whole("deduphotsets", "(SETS,BLOCKS,…)",
         |sd: &mut Sd, text| put(&mut sd.dedup.hot_sets, dedup::hot_sets(text)),
-        "sets that are written most, of this lun",
-    )
-    .exact("blocks.content.hot_sets", "(10,2)"),
-    whole(
-        "dedupflipflop",
-        "yes|no|hotsets",
+        "most frequently written sets of this lun").exact("blocks.content.hot_sets", "(10,2)"),
+    whole("dedupflipflop", "yes|no|hotsets",
         |sd: &mut Sd, text| put(&mut sd.dedup.flip_flop, dedup::flip_flop(text)),
-        "blocks change with each rewrite, of this lun",
-    )
-    .exact("blocks.content.fill", "yes"),
+        "change blocks of this lun with each rewrite").exact("blocks.content.fill", "yes"),
     known("streams", "N", "streams of a lun")
         .refused("2", "streams belong to a workload (wd=…,streams=), as in vdbench"),
 ];

@@ -51,7 +51,7 @@ pub(super) const fn host_row<O: 'static>(set: Set<O>, help: &'static str) -> Row
 
 /// `skew=`, which sets that field of the plan.
 pub(super) const fn skew_row<O: 'static>(set: Set<O>, field: &'static str) -> Row<Parameter<O>> {
-    let help = "share of the run's rate; those without one share the rest";
+    let help = "percent of the run's rate; workloads without skew share the rest";
     parameter("skew", "PERCENT", set, help).exact(field, "30")
 }
 

@@ -5,11 +5,20 @@ use crate::kind::meant;
 use candor_front::Support;
 use candor_front::evidence::{self, Sources};
 
-/// Every row reads its example, and one that is done stores something else than the default.
+/// Parameters whose default applies later, because other definitions can set them.
+const INHERITED: &[&str] = &["curve", "dedupsets", "dedupacross", "formatxfersize"];
+
+/// Every row reads its default, which is also the struct's, and its example. A row that is done
+/// stores something else than the default.
 fn examples<O: Defined + PartialEq + std::fmt::Debug>() {
     for row in O::TABLE.rows() {
         assert!(!row.help.is_empty() && !row.example.is_empty(), "{}={}", O::WORD, row.name);
         let mut options = O::default();
+        if !row.default.is_empty() && !INHERITED.contains(&row.name) {
+            let read = row.apply(&mut options, Some(row.default));
+            assert!(read.is_ok(), "{}: {}={}: {read:?}", O::WORD, row.name, row.default);
+            assert_eq!(options, O::default(), "{}: {}={}", O::WORD, row.name, row.default);
+        }
         let read = row.apply(&mut options, Some(row.example));
         assert!(read.is_ok(), "{}: {}={}: {read:?}", O::WORD, row.name, row.example);
         let stores = matches!(row.support, Support::Exact | Support::Approximate(_));

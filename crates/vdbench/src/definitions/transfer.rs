@@ -1,5 +1,7 @@
 //! Sizes and places of operations: `xfersize=`, `seekpct=`, `stride=`, `range=`.
 
+use smart_default::SmartDefault;
+
 use crate::values::{self, Unit};
 use candor_front::Refused;
 
@@ -7,10 +9,11 @@ use candor_front::Refused;
 pub const SECTOR: f64 = 512.0;
 
 /// Bytes per operation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, SmartDefault)]
 pub enum TransferSize {
     /// Always the same.
-    Fixed(u64),
+    #[default]
+    Fixed(#[default = 4096] u64),
     /// Sizes with their shares, in percent.
     Mixed(Vec<(u64, f64)>),
     /// Any size from the first to the second, in steps of the third.
@@ -22,12 +25,6 @@ pub enum TransferSize {
         /// Step, and alignment of places.
         align: u64,
     },
-}
-
-impl Default for TransferSize {
-    fn default() -> Self {
-        TransferSize::Fixed(4096)
-    }
 }
 
 impl TransferSize {
@@ -91,20 +88,15 @@ pub fn transfer_size(text: &str) -> Result<TransferSize, Refused> {
 }
 
 /// Order of the places of operations.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, SmartDefault)]
 pub struct Seek {
     /// Share of operations that go to a random place, in percent.
+    #[default(100.0)]
     pub random_percent: f64,
     /// One pass from start to end, then the run ends.
     pub to_end: bool,
     /// Random places are drawn around the start: the midpoint of a Poisson distribution.
     pub poisson: Option<f64>,
-}
-
-impl Default for Seek {
-    fn default() -> Self {
-        Seek { random_percent: 100.0, to_end: false, poisson: None }
-    }
 }
 
 impl Seek {

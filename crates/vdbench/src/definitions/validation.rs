@@ -1,5 +1,7 @@
 //! Data validation and its journal, as general parameters and the command line ask for.
 
+use smart_default::SmartDefault;
+
 use crate::values::{self, Unit};
 use candor_front::Refused;
 
@@ -40,9 +42,10 @@ pub struct Journal {
 }
 
 /// Reaction to errors of I/O and of data.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, SmartDefault)]
 pub struct DataErrors {
     /// Errors after which the run ends.
+    #[default(50)]
     pub errors_max: u64,
     /// Seconds that further errors are waited for.
     pub wait_s: u64,
@@ -50,12 +53,6 @@ pub struct DataErrors {
     pub command: Option<String>,
     /// A lun with an error is left out from then on.
     pub remove_device: bool,
-}
-
-impl Default for DataErrors {
-    fn default() -> Self {
-        DataErrors { errors_max: 50, wait_s: 0, command: None, remove_device: false }
-    }
 }
 
 /// Reads `validate=`.
