@@ -1,4 +1,4 @@
-//! Options of engines and profiles that candor does not have.
+//! Options of engines and profiles that candor does not support.
 
 use super::kind::{Kind, Row};
 use candor_front::bare;
@@ -6,7 +6,7 @@ use candor_front::bare;
 const ABSENT: &str = "the engine that has it is not in this build";
 const NET: &[&str] = &["net", "netsplice"];
 
-/// An option of engines that this build lacks. Its value is read as text, whatever it is.
+/// An option of an engine that is not built; its value is any text.
 const fn of_absent(
     name: &'static str,
     engines: &'static [&'static str],
@@ -17,7 +17,7 @@ const fn of_absent(
 
 #[rustfmt::skip]
 pub(super) const LACKING: &[Row] = &[
-    of_absent("hostname", &["net", "netsplice", "rdma", "libhdfs"], "the other end"),
+    of_absent("hostname", &["net", "netsplice", "rdma", "libhdfs"], "name of the peer"),
     of_absent(
         "port",
         &[
@@ -30,7 +30,7 @@ pub(super) const LACKING: &[Row] = &[
             "librpma_gpspm_client",
             "librpma_gpspm_server",
         ],
-        "its port",
+        "port of the peer",
     ),
     of_absent("protocol", NET, "tcp, udp, unix, vsock").alias(&["proto"]),
     of_absent("nodelay", NET, "TCP_NODELAY"),
@@ -41,11 +41,11 @@ pub(super) const LACKING: &[Row] = &[
     of_absent("window_size", NET, "size of the socket's buffers"),
     of_absent("mss", NET, "largest TCP segment"),
     of_absent("donorname", &["e4defrag"], "file that lends blocks"),
-    of_absent("inplace", &["e4defrag"], "how blocks are lent"),
+    of_absent("inplace", &["e4defrag"], "in-place defragmentation"),
     of_absent("volume", &["gfapi", "gfapi_async"], "volume"),
     of_absent("brick", &["gfapi", "gfapi_async"], "brick"),
     of_absent("single-instance", &["gfapi", "gfapi_async"], "one connection for all"),
-    of_absent("skip_bad", &["mtd"], "leave bad blocks out"),
+    of_absent("skip_bad", &["mtd"], "skip bad blocks"),
     of_absent("uri", &["nbd"], "server"),
     of_absent("bindname", &["rdma"], "address to bind to"),
     of_absent("verb", &["rdma"], "kind of transfer"),
@@ -54,10 +54,10 @@ pub(super) const LACKING: &[Row] = &[
     of_absent("clientname", &["rados", "rbd"], "user of the cluster"),
     of_absent("conf", &["rados"], "configuration file"),
     of_absent("busy_poll", &["rados", "rbd"], "poll for completions"),
-    of_absent("touch_objects", &["rados"], "make objects first"),
+    of_absent("touch_objects", &["rados"], "create objects first"),
     of_absent("rbdname", &["rbd"], "image"),
     of_absent("rbd_encryption_format", &["rbd"], "format of encryption"),
-    of_absent("rbd_encryption_passphrase", &["rbd"], "its passphrase"),
+    of_absent("rbd_encryption_passphrase", &["rbd"], "passphrase of encryption"),
     of_absent("http_host", &["http"], "server"),
     of_absent("http_user", &["http"], "user"),
     of_absent("http_pass", &["http"], "password"),
@@ -105,8 +105,8 @@ pub(super) const LACKING: &[Row] = &[
         "poll for completions"),
     of_absent("nfs_url", &["nfs"], "server and export"),
     of_absent("gpu_dev_ids", &["libcufile", "libhipfile"], "GPUs"),
-    of_absent("cuda_io", &["libcufile"], "how memory of the GPU is reached"),
-    of_absent("rocm_io", &["libhipfile"], "how memory of the GPU is reached"),
+    of_absent("cuda_io", &["libcufile"], "access to GPU memory"),
+    of_absent("rocm_io", &["libhipfile"], "access to GPU memory"),
     of_absent("xnvme_be", &["xnvme"], "backend"),
     of_absent("xnvme_mem", &["xnvme"], "backend for memory"),
     of_absent("xnvme_async", &["xnvme"], "backend for asynchronous commands"),
@@ -123,14 +123,14 @@ pub(super) const LACKING: &[Row] = &[
     of_absent("libblkio_pre_start_props", &["libblkio"], "properties before starting"),
     of_absent("libblkio_vectored", &["libblkio"], "vectored calls"),
     of_absent("libblkio_write_zeroes_on_trim", &["libblkio"], "trims write zeros"),
-    of_absent("libblkio_wait_mode", &["libblkio"], "how completions are waited for"),
+    of_absent("libblkio_wait_mode", &["libblkio"], "wait mode for completions"),
     of_absent("libblkio_force_enable_completion_eventfd", &["libblkio"],
-        "completions signal a file"),
+        "signal completions by eventfd"),
 ];
 
 const PROFILE: &str = "profiles are not built";
 
-/// An option of a profile; without one it means nothing.
+/// An option of a profile; without `profile` it has no effect.
 const fn of_profile(name: &'static str, help: &'static str) -> Row {
     bare(name, Kind::MaybeText, help)
         .under("profile")
@@ -140,9 +140,9 @@ const fn of_profile(name: &'static str, help: &'static str) -> Row {
 
 #[rustfmt::skip]
 pub(super) const PROFILES: &[Row] = &[
-    bare("profile", Kind::Text, "a ready-made set of jobs").refused("tiobench", PROFILE),
+    bare("profile", Kind::Text, "predefined set of jobs").refused("tiobench", PROFILE),
     of_profile("device-names", "act: devices"),
-    of_profile("load", "act: how many times the basic load"),
+    of_profile("load", "act: multiple of the basic load"),
     of_profile("test-duration", "act: length of the test"),
     of_profile("threads-per-queue", "act: threads that read from each device"),
     of_profile("read-req-num-512-blocks", "act: sectors of a read"),

@@ -1,4 +1,4 @@
-//! Values of the kinds: their description in the help, and their way into a job's options.
+//! Values of the kinds: their form in the help, and their reading into a job's options.
 
 use std::sync::LazyLock;
 
@@ -73,12 +73,12 @@ fn enter(row: &Row, options: &mut JobOptions, text: Option<&str>, units: Units) 
     Ok(read)
 }
 
-/// A job that says nothing: what each row has for default.
+/// Options of an empty job: the defaults of all rows.
 pub fn defaults() -> JobOptions {
     static DEFAULTS: LazyLock<JobOptions> = LazyLock::new(|| {
         let mut options = JobOptions::default();
         for row in TABLE.rows().filter(|row| !row.default.is_empty()) {
-            // That each can be read is tested.
+            // A test reads each of them.
             let _ = enter(row, &mut options, Some(row.default), Units { kb_base: 1024 });
         }
         options
@@ -94,7 +94,7 @@ pub(super) fn kb_base(options: &JobOptions) -> u32 {
     }
 }
 
-/// True where a value says what holds without it.
+/// True if a value equals the default.
 fn is_default(row: &Row, parsed: &Parsed, text: Option<&str>, units: Units) -> bool {
     if let Kind::Own(_, _, reader) = row.kind {
         let mut options = defaults();

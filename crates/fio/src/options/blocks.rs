@@ -16,44 +16,44 @@ pub struct BlockSizes {
     pub fixed: PerDirection<u64>,
     /// `bsrange`.
     pub range: Option<PerDirection<(u64, u64)>>,
-    /// `bssplit`; an empty list is a direction that was not given.
+    /// `bssplit`; an empty list is a direction without value.
     pub split: Option<PerDirection<Vec<Share>>>,
     /// `ba`.
     pub align: Option<PerDirection<u64>>,
-    /// `bs_unaligned`: sizes of a range are any number of bytes.
+    /// `bs_unaligned`: allow any number of bytes within bsrange.
     pub unaligned: bool,
-    /// `num_range`: ranges of each trim.
+    /// `num_range`: ranges per trim.
     pub trim_ranges: u64,
-    /// `bs_is_seq_rand`: sizes are of ordered and random operations, not of reads and writes.
+    /// `bs_is_seq_rand`: sizes are for sequential and random operations, not reads and writes.
     pub by_order: bool,
 }
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
     row("bs", Kind::Sizes(1), |s, v| v.ints(&mut s.blocks.fixed),
-        "bytes of an operation: for reads, writes and trims")
+        "block size of reads, writes and trims")
         .alias(&["blocksize"]).under("rw").default("4096").exact("blocks.size", "8k"),
     bare("ba", Kind::Own("SIZE[,SIZE[,SIZE]]", &[], align),
-        "offsets are multiples of it; the smallest block size where not given")
+        "alignment of offsets; defaults to the smallest block size")
         .alias(&["blockalign"]).under("rw").exact("blocks.align", "64k"),
     bare("bsrange", Kind::Own("SIZE-SIZE[,SIZE-SIZE[,SIZE-SIZE]]", &[], ranges),
-        "block sizes between two bounds")
+        "range of block sizes")
         .alias(&["blocksize_range"]).under("rw").exact("blocks.size", "4k-16k"),
     bare("bssplit", Kind::Own("SIZE/PERCENT[:SIZE/PERCENT…][,…]", &[], splits),
-        "block sizes with their shares")
+        "block sizes with their percentages")
         .under("rw").exact("blocks.size", "4k/60:8k/40"),
     row("bs_unaligned", Kind::Flag, |s, v| s.blocks.unaligned = v.bool(),
-        "sizes of a range are any number of bytes")
+        "allow any number of bytes within bsrange")
         .alias(&["blocksize_unaligned"]).under("rw").exact("blocks.size", "1"),
     row("bs_is_seq_rand", Kind::Bool, |s, v| s.blocks.by_order = v.bool(),
-        "the first size is of ordered operations, the second of random ones")
+        "use the first size for sequential, the second for random operations")
         .under("bs").default("0").exact("blocks.size, blocks.jump_size", "1"),
     row("num_range", Kind::Int(1, 256), |s, v| s.blocks.trim_ranges = v.int(),
-        "ranges in one trim, each of bs bytes; io_uring_cmd alone has several")
+        "ranges per trim, each of bs bytes (io_uring_cmd only)")
         .default("1").exact("blocks.engine.io_uring_cmd.trim_ranges", "2"),
 ];
 
-/// Fills directions that were given; others keep what they had.
+/// Overwrites the directions that were given.
 fn merge<T: Clone>(into: &mut PerDirection<T>, given: PerDirection<Option<T>>) {
     let PerDirection { read, write, trim } = given;
     for (op, value) in [(Direction::Read, read), (Direction::Write, write), (Direction::Trim, trim)]

@@ -1,13 +1,13 @@
-//! The engines that fio knows by name.
+//! Engines that fio knows.
 
 /// An engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineName {
-    /// The name.
+    /// Name.
     pub name: &'static str,
-    /// The effect, in a few words.
+    /// Effect, in a few words.
     pub help: &'static str,
-    /// Why a job cannot use it; empty where it can.
+    /// Reason for a refusal; empty if supported.
     pub refused: &'static str,
 }
 
@@ -22,21 +22,21 @@ const fn lacking(name: &'static str, help: &'static str, refused: &'static str) 
 const NETWORK: &str = "exchanging data with another host is not built yet";
 const LIBRARY: &str = "it needs a library or a device that this build does not use";
 
-/// All of them.
+/// All engines.
 pub const ENGINES: &[EngineName] = &[
     known("psync", "pread and pwrite"),
     known("pvsync2", "preadv2 and pwritev2, with flags"),
     known("libaio", "the kernel's aio"),
     known("io_uring", "io_uring"),
     known("mmap", "loads and stores on a mapping"),
-    known("null", "nothing: measures candor itself"),
+    known("null", "no I/O: measures candor itself"),
     known("sync", "read and write, with lseek"),
-    known("vsync", "readv and writev, neighbouring blocks together"),
+    known("vsync", "readv and writev of adjacent blocks"),
     known("pvsync", "preadv and pwritev"),
     known("posixaio", "aio_read and aio_write of the C library"),
     known("splice", "splice and vmsplice"),
-    known("cpuio", "burns CPU"),
-    known("filecreate", "makes files"),
+    known("cpuio", "CPU load"),
+    known("filecreate", "creates files"),
     known("filestat", "looks up files"),
     known("filedelete", "removes files"),
     lacking(
@@ -44,12 +44,12 @@ pub const ENGINES: &[EngineName] = &[
         "creates, looks up or removes files",
         "it is a family: filecreate, filestat, filedelete, dircreate, dirstat, dirdelete",
     ),
-    known("dircreate", "makes directories"),
+    known("dircreate", "creates directories"),
     known("dirstat", "looks up directories"),
     known("dirdelete", "removes directories"),
     known("falloc", "fallocate"),
     known("ftruncate", "ftruncate"),
-    known("page_fault", "its own memory, page by page"),
+    known("page_fault", "page faults of its own memory"),
     known("exec", "runs a program"),
     known("io_uring_cmd", "commands to NVMe devices"),
     known("sg", "commands to SCSI devices"),
@@ -65,8 +65,8 @@ pub const ENGINES: &[EngineName] = &[
     lacking("rados", "objects of Ceph", LIBRARY),
     lacking("rbd", "images of Ceph", LIBRARY),
     lacking("nbd", "network block devices", LIBRARY),
-    lacking("nfs", "NFS past the kernel", LIBRARY),
-    lacking("libiscsi", "iSCSI past the kernel", LIBRARY),
+    lacking("nfs", "NFS without the kernel", LIBRARY),
+    lacking("libiscsi", "iSCSI without the kernel", LIBRARY),
     lacking("libzbc", "zoned devices", LIBRARY),
     lacking("xnvme", "NVMe by xNVMe", LIBRARY),
     lacking("libblkio", "block devices by libblkio", LIBRARY),
@@ -81,8 +81,8 @@ pub const ENGINES: &[EngineName] = &[
     lacking("librpma_apm_server", "remote persistent memory", LIBRARY),
     lacking("librpma_gpspm_client", "remote persistent memory", LIBRARY),
     lacking("librpma_gpspm_server", "remote persistent memory", LIBRARY),
-    lacking("libcufile", "into the memory of a GPU", LIBRARY),
-    lacking("libhipfile", "into the memory of a GPU", LIBRARY),
+    lacking("libcufile", "I/O to GPU memory", LIBRARY),
+    lacking("libhipfile", "I/O to GPU memory", LIBRARY),
     lacking("solarisaio", "aio of Solaris", LIBRARY),
     lacking("windowsaio", "aio of Windows", LIBRARY),
     lacking(
@@ -92,13 +92,13 @@ pub const ENGINES: &[EngineName] = &[
     ),
 ];
 
-/// The engine of that name.
+/// Finds an engine by its name.
 pub fn engine(name: &str) -> Option<&'static EngineName> {
     let name = plain(name);
     ENGINES.iter().find(|engine| engine.name == name)
 }
 
-/// The name that an engine goes by: without a path behind it, and not by an old name.
+/// The name of an engine without its path; old names are replaced.
 pub(super) fn plain(name: &str) -> &str {
     let name = name.trim();
     match name.split_once(':').map_or(name, |(head, _)| head) {

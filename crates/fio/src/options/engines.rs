@@ -1,4 +1,4 @@
-//! Options that only some engines have, and those of profiles.
+//! Options of single engines.
 
 use candor_plan::blocks::Protection;
 use candor_plan::units::PerDirection;
@@ -14,7 +14,7 @@ choices! {
     /// `cpumode`.
     pub enum CpuMode {
         #[default]
-        Noop = "a loop that does nothing": "noop",
+        Noop = "an empty loop": "noop",
         Qsort = "sorting": "qsort",
     }
 }
@@ -55,7 +55,7 @@ choices! {
     }
 }
 
-/// Options that only some engines have.
+/// Options of single engines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EngineOptions {
     /// `hipri`.
@@ -78,9 +78,9 @@ pub struct EngineOptions {
     pub sqpoll: bool,
     /// `sqthread_poll_cpu`.
     pub sqpoll_cpu: Option<u64>,
-    /// `nonvectored`; `None` is what the kernel can do.
+    /// `nonvectored`; `None` leaves the choice to the kernel's features.
     pub nonvectored: Option<u64>,
-    /// `force_async`: every so many operations; 0 is never.
+    /// `force_async`: every Nth operation; 0 is never.
     pub force_async: u64,
     /// `readfua`.
     pub fua_reads: bool,
@@ -96,7 +96,7 @@ pub struct EngineOptions {
     pub deallocates: bool,
     /// `pi_act`, `pi_chk`, `apptag`, `apptag_mask`.
     pub protection: Protection,
-    /// `md_per_io_size`; 0 is as much as is needed.
+    /// `md_per_io_size`; 0 is the required size.
     pub metadata_bytes: u64,
     /// `cpuload` in percent.
     pub cpu_load: u64,
@@ -123,7 +123,7 @@ pub struct EngineOptions {
 pub struct Priorities {
     /// `cmdprio_percentage`.
     pub percent: PerDirection<u64>,
-    /// `cmdprio_class`, by its number.
+    /// `cmdprio_class`, as a number.
     pub class: PerDirection<u64>,
     /// `cmdprio`.
     pub level: PerDirection<u64>,
@@ -133,16 +133,16 @@ pub struct Priorities {
     pub splits: PerDirection<Vec<PrioritySplit>>,
 }
 
-/// Operations of one size.
+/// Priority of operations of one size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrioritySplit {
-    /// Their size.
+    /// Size in bytes.
     pub size: u64,
-    /// The share of operations, in percent.
+    /// Percent of operations.
     pub percent: u64,
-    /// Their class, where it is not that of all.
+    /// Class, if not the general one.
     pub class: Option<u64>,
-    /// Their level, where it is not that of all.
+    /// Level, if not the general one.
     pub level: Option<u64>,
 }
 
@@ -161,10 +161,10 @@ pub(super) const ROWS: &[Row] = &[
             "1",
         ),
     row("hipri_percentage", Kind::Int(0, 100), |s, v| s.engine.hipri_percent = v.int(),
-        "percent of operations that are polled for")
+        "percent of polled operations")
         .of(&["pvsync2"]).default("100").exact("blocks.engine.pvsync.hipri_percent", "50"),
     row("uncached", Kind::Int(0, 1), |s, v| s.engine.uncached = v.int() == 1,
-        "drop from the cache what was read or written (RWF_DONTCACHE)")
+        "drop data from the cache after I/O (RWF_DONTCACHE)")
         .of(&["pvsync2", "io_uring", "io_uring_cmd"]).default("0")
         .exact("blocks.engine.io_uring.flags.dontcache", "1"),
     row("nowait", Kind::Bool, |s, v| s.engine.nowait = v.bool(),
@@ -172,35 +172,36 @@ pub(super) const ROWS: &[Row] = &[
         .of(&["pvsync2", "libaio", "io_uring", "io_uring_cmd"]).default("0")
         .exact("blocks.engine.io_uring.flags.nowait", "1"),
     row("atomic", Kind::Bool, |s, v| s.engine.atomic = v.bool(),
-        "writes that the device completes wholly or not (RWF_ATOMIC)")
+        "atomic writes (RWF_ATOMIC)")
         .of(&["pvsync2", "libaio", "io_uring"]).default("0")
         .exact("blocks.engine.io_uring.flags.atomic", "1"),
-    bare("userspace_reap", Kind::Flag, "take completions without a system call")
+    bare("userspace_reap", Kind::Flag, "reap completions without a system call")
         .of(&["libaio"]).idle("1", "candor always takes them so where the kernel lets it"),
     row("libaio_vectored", Kind::Bool, |s, v| s.engine.vectored = v.bool(), "vectored calls")
         .of(&["libaio"]).default("0").exact("blocks.engine.libaio.vectored", "1"),
     row("cmdprio_percentage", Kind::Ints(0, 100), |s, v| v.ints(&mut s.engine.priorities.percent),
-        "percent of operations with this priority")
+        "percent of operations with cmdprio")
         .of(PRIORITIES).default("0").exact("blocks.priorities", "20"),
     row("cmdprio_class", Kind::Ints(0, 3), |s, v| v.ints(&mut s.engine.priorities.class),
-        "class of that priority")
+        "class of cmdprio")
         .of(PRIORITIES).default("1").exact("blocks.priorities", "2"),
     row("cmdprio_hint", Kind::Ints(0, 1023), |s, v| v.ints(&mut s.engine.priorities.hint),
-        "hint in addition to that priority")
+        "hint of cmdprio")
         .of(PRIORITIES).exact("blocks.priorities", "1"),
-    row("cmdprio", Kind::Ints(0, 7), |s, v| v.ints(&mut s.engine.priorities.level), "that priority")
+    row("cmdprio", Kind::Ints(0, 7), |s, v| v.ints(&mut s.engine.priorities.level),
+        "priority of these operations")
         .of(PRIORITIES).exact("blocks.priorities", "1"),
     bare("cmdprio_bssplit", Kind::Own("SIZE/PERCENT[/CLASS/LEVEL][:…]", &[], priority_split),
         "priorities by block size")
         .of(PRIORITIES).exact("blocks.priorities", "4k/50"),
     row("fixedbufs", Kind::Flag, |s, v| s.engine.fixed_buffers = v.bool(),
-        "buffers are made known to the ring")
+        "register buffers with the ring")
         .of(URING).exact("blocks.engine.io_uring.fixed_buffers", "1"),
     row("registerfiles", Kind::Flag, |s, v| s.engine.fixed_files = v.bool(),
-        "files are made known to the ring")
+        "register files with the ring")
         .of(URING).exact("blocks.engine.io_uring.fixed_files", "1"),
     row("sqthread_poll", Kind::Flag, |s, v| s.engine.sqpoll = v.bool(),
-        "a thread of the kernel takes submissions")
+        "submit by a kernel thread (SQPOLL)")
         .of(&["io_uring", "io_uring_cmd", "xnvme"]).exact("blocks.engine.io_uring.sqpoll", "1"),
     row(
         "sqthread_poll_cpu",
@@ -209,17 +210,17 @@ pub(super) const ROWS: &[Row] = &[
             s.engine.sqpoll_cpu = Some(v.int());
             s.engine.sqpoll = true;
         },
-        "CPU of that thread",
+        "CPU of the SQPOLL thread",
     )
     .of(URING)
     .exact("blocks.engine.io_uring.sqpoll_cpu", "0"),
     row("nonvectored", Kind::Int(0, 1), |s, v| s.engine.nonvectored = Some(v.int()),
-        "plain calls instead of vectored ones")
+        "use read and write instead of readv and writev")
         .of(URING).exact("blocks.engine.io_uring.vectored", "0"),
     row("force_async", Kind::Int(0, MANY), |s, v| s.engine.force_async = v.int(),
-        "every Nth operation goes to a kernel thread at once")
+        "run every Nth operation in a kernel thread")
         .of(URING).default("0").exact("blocks.engine.io_uring.force_async_every", "4"),
-    bare("thp", Kind::Bool, "ask for huge pages in the mapping")
+    bare("thp", Kind::Bool, "use huge pages for the mapping")
         .of(&["mmap"]).default("0")
         .refused("1", "huge pages in the mapping of a file are not built yet"),
     bare("cmd_type", Kind::Text, "kind of command")
@@ -231,57 +232,57 @@ pub(super) const ROWS: &[Row] = &[
         .of(&["io_uring_cmd"]).default("read").refused("verify", MODE),
     bare("verify_mode", Kind::Text, "command that verifies")
         .of(&["io_uring_cmd"]).default("read").refused("compare", MODE),
-    bare("verify_bytchk", Kind::Int(0, 3), "what a verifying command compares")
+    bare("verify_bytchk", Kind::Int(0, 3), "comparison of a verify command")
         .of(&["io_uring_cmd"]).refused("1", SCSI),
-    bare("cdb_len", Kind::Int(0, 32), "bytes of a SCSI command")
+    bare("cdb_len", Kind::Int(0, 32), "length of a SCSI command")
         .of(&["io_uring_cmd"]).refused("16", SCSI),
     row("deac", Kind::Bool, |s, v| s.engine.deallocates = v.bool(),
-        "blocks that are written with zeros are given back too")
+        "also deallocate blocks written with zeros")
         .of(&["io_uring_cmd"]).default("0")
         .exact("blocks.engine.io_uring_cmd.deallocate", "1"),
     row("md_per_io_size", Kind::Size(0), |s, v| s.engine.metadata_bytes = v.int(),
-        "bytes for the metadata of an operation, where it is apart from the blocks")
+        "bytes of separate metadata per operation")
         .of(PROTECTED).default("0").exact("blocks.engine.io_uring_cmd.metadata_bytes", "64"),
     row("pi_act", Kind::Bool, |s, v| s.engine.protection.made_by_host = !v.bool(),
-        "the controller makes and takes protection information, not the host")
+        "let the controller insert and strip protection information")
         .of(PROTECTED).default("1")
         .exact("blocks.engine.io_uring_cmd.protection.made_by_host", "0"),
     bare("pi_chk", Kind::Own("GUARD|REFTAG|APPTAG[,…]", PROTECTION, protection),
-        "which protection information is checked")
+        "protection information to check")
         .of(PROTECTED).exact("blocks.engine.io_uring_cmd.protection", "GUARD"),
     row("apptag", Kind::Int(0, 65535), |s, v| s.engine.protection.tag = v.int() as u16,
         "application tag of protection information")
         .of(PROTECTED).default("4660").exact("blocks.engine.io_uring_cmd.protection.tag", "1"),
     row("apptag_mask", Kind::Int(0, 65535), |s, v| s.engine.protection.tag_mask = v.int() as u16,
-        "bits of that tag that are checked")
+        "bits of apptag to check")
         .of(PROTECTED).default("65535")
         .exact("blocks.engine.io_uring_cmd.protection.tag_mask", "1"),
-    row("readfua", Kind::Bool, |s, v| s.engine.fua_reads = v.bool(), "reads come from the media")
+    row("readfua", Kind::Bool, |s, v| s.engine.fua_reads = v.bool(), "force unit access for reads")
         .of(&["io_uring_cmd", "sg"]).default("0")
         .exact("blocks.engine.io_uring_cmd.fua_reads, blocks.engine.sg.fua_reads", "1"),
-    row("writefua", Kind::Bool, |s, v| s.engine.fua_writes = v.bool(), "writes reach the media")
+    row("writefua", Kind::Bool, |s, v| s.engine.fua_writes = v.bool(), "force unit access for writes")
         .of(&["io_uring_cmd", "sg"]).default("0")
         .exact("blocks.engine.io_uring_cmd.fua_writes, blocks.engine.sg.fua_writes", "1"),
     row("sg_write_mode", Kind::Choice(SgWrite::CHOICES),
         |s, v| s.engine.sg_write = v.of(SgWrite::ALL), "SCSI command that writes")
         .of(&["sg"]).default("write").exact("blocks.engine.sg.write", "write_and_verify"),
     row("stream_id", Kind::Int(0, 65535), |s, v| s.engine.stream = v.int() as u16,
-        "stream that sg_write_mode=write_stream writes to; 0 opens one")
+        "stream of sg_write_mode=write_stream; 0 opens one")
         .of(&["sg"]).default("0").exact("blocks.engine.sg.stream", "1"),
 ];
 
 #[rustfmt::skip]
 pub(super) const PROGRAMS: &[Row] = &[
     row("cpuload", Kind::Int(0, 100), |s, v| s.engine.cpu_load = v.int(),
-        "percent of a CPU to burn")
+        "percent of a CPU to use")
         .of(&["cpuio"]).exact("blocks.pace.think", "50"),
     row("cpuchunks", Kind::Time(Micros), |s, v| s.engine.cpu_chunks_us = v.time().0 / 1000,
-        "length of one burn")
+        "length of one busy phase")
         .of(&["cpuio"]).under("cpuload").default("50000").exact("burn.chunk", "1ms"),
     row("cpumode", Kind::Choice(CpuMode::CHOICES), |s, v| s.engine.cpu_mode = v.of(CpuMode::ALL),
-        "what burns it")
+        "work of the busy phase")
         .of(&["cpuio"]).under("cpuload").default("noop").exact("burn.sort", "qsort"),
-    bare("exit_on_io_done", Kind::Bool, "end when the jobs that do I/O have ended")
+    bare("exit_on_io_done", Kind::Bool, "end after all I/O jobs")
         .of(&["cpuio"]).default("0")
         .idle("1", "such a job always ends with the others, as with fio"),
     row("stat_type", Kind::Choice(StatType::CHOICES), |s, v| s.engine.stat = v.of(StatType::ALL),
@@ -291,21 +292,21 @@ pub(super) const PROGRAMS: &[Row] = &[
         "program to run, found along PATH")
         .of(&["exec"]).exact("program.command", "false"),
     row("arguments", Kind::Text, |s, v| s.engine.arguments = Some(v.text()),
-        "its arguments: %r is the job's runtime in seconds, %n its name")
+        "arguments of program; %r is the runtime in seconds, %n the job's name")
         .of(&["exec"]).exact("program.command", "x"),
     row("grace_time", Kind::Int(0, MANY), |s, v| s.engine.grace_s = v.int(),
-        "seconds from asking it to end to killing it")
+        "seconds between SIGTERM and SIGKILL")
         .of(&["exec"]).default("1").exact("program.grace", "2"),
     row("std_redirect", Kind::Bool, |s, v| s.engine.redirect = v.bool(),
-        "its output goes into files: NAME.stdout and NAME.stderr")
+        "write output to NAME.stdout and NAME.stderr")
         .of(&["exec"]).default("1").exact("program.output", "0"),
 ];
 
-/// The words of `pi_chk`.
+/// Choices of `pi_chk`.
 const PROTECTION: &[Choice] = &[
     word("GUARD", "the checksum"),
-    word("REFTAG", "the place"),
-    word("APPTAG", "the tag, apptag"),
+    word("REFTAG", "the reference tag"),
+    word("APPTAG", "the application tag"),
 ];
 
 fn protection(s: &mut JobOptions, text: &str, _: Units) -> Done {
@@ -320,7 +321,7 @@ fn protection(s: &mut JobOptions, text: &str, _: Units) -> Done {
     Ok(None)
 }
 
-/// `4k/20:8k/50/2/3`, per direction; what is not said of class and level is that of all.
+/// `4k/20:8k/50/2/3`, per direction; class and level default to the general ones.
 fn priority_split(s: &mut JobOptions, text: &str, units: Units) -> Done {
     let directions: Vec<&str> = text.split(',').collect();
     if directions.len() > 3 {

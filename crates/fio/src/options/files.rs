@@ -1,4 +1,4 @@
-//! Files: their names, how they are made, opened, closed and removed.
+//! Files: names, creation, opening, closing and removal.
 
 use super::JobOptions;
 use super::kind::{Kind, MANY, Row};
@@ -7,14 +7,14 @@ use crate::values::{self, Units};
 use candor_front::{Choice, Refused, bare, choices, choose, row};
 
 choices! {
-    /// `fallocate`: how space is set aside for a file that is laid out.
+    /// `fallocate`: how space is allocated for a file.
     pub enum Fallocate {
-        None = "no space is set aside": "none" | "0",
+        None = "no allocation": "none" | "0",
         #[default]
-        Native = "as the platform does it best": "native",
+        Native = "best method of the platform": "native",
         Posix = "posix_fallocate": "posix" | "1",
-        Keep = "fallocate that keeps the size": "keep",
-        Truncate = "the size is set, no space": "truncate",
+        Keep = "fallocate without a change of size": "keep",
+        Truncate = "set the size, allocate no space": "truncate",
     }
 }
 
@@ -23,7 +23,7 @@ choices! {
     pub enum Advice {
         None = "no advice": "0",
         #[default]
-        ByPattern = "after the order of the job's offsets": "1",
+        ByPattern = "advice by the order of the job's offsets": "1",
         Random = "POSIX_FADV_RANDOM": "random",
         Sequential = "POSIX_FADV_SEQUENTIAL": "sequential",
         Noreuse = "POSIX_FADV_NOREUSE": "noreuse",
@@ -34,7 +34,7 @@ choices! {
     /// `lockfile`.
     pub enum Lock {
         #[default]
-        None = "files are not locked": "none",
+        None = "no lock": "none",
         Exclusive = "one operation at a time": "exclusive",
         ReadWrite = "many reads, or one write": "readwrite",
     }
@@ -44,7 +44,7 @@ choices! {
     /// `filetype`.
     pub enum FileType {
         #[default]
-        Found = "what is found at the path": "none",
+        Found = "type of the existing path": "none",
         File = "regular files": "file",
         Block = "block devices": "block",
         Char = "character devices": "char",
@@ -54,24 +54,24 @@ choices! {
 choices! {
     /// `file_service_type`, without its numbers.
     pub enum Service {
-        Random = "any file, all alike": "random",
+        Random = "uniformly random files": "random",
         Zipf = "files by a zipf distribution": "zipf",
         Pareto = "files by a pareto distribution": "pareto",
         Normal = "files by a normal distribution": "normal" | "gauss",
         #[default]
-        RoundRobin = "one file after the other, for each operation": "roundrobin",
-        Sequential = "one file to its end, then the next": "sequential",
+        RoundRobin = "next file for each operation": "roundrobin",
+        Sequential = "next file at the end of a file": "sequential",
     }
 }
 
-/// The choice of the next file.
+/// Choice of the next file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FileService {
-    /// The rule.
+    /// Rule.
     pub rule: Service,
-    /// The parameter of zipf, pareto or normal.
+    /// Parameter of zipf, pareto or normal.
     pub parameter: Option<f64>,
-    /// So many operations on one file before the next.
+    /// Operations per file before the next file.
     pub every: Option<u64>,
 }
 
@@ -84,26 +84,26 @@ pub struct SyncFileRange {
     pub write: bool,
     /// `SYNC_FILE_RANGE_WAIT_AFTER`.
     pub wait_after: bool,
-    /// After so many writes; 0 is never.
+    /// Sync after N writes; 0 is never.
     pub every: u64,
 }
 
 /// A file of `filename`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedFile {
-    /// The name as written.
+    /// Name as written.
     pub name: String,
-    /// The first directory of `directory` when `filename` was read: the file lies below it, and not
-    /// below what `directory` says later.
+    /// First `directory` when `filename` was read; a later `directory` does not apply to the
+    /// file.
     pub beneath: Option<String>,
 }
 
-/// Which files.
+/// Names and use of files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Files {
-    /// `filename`, taken apart at its colons: those of the defaults first, then the section's own.
+    /// `filename`, split at its colons: first the defaults', then the section's.
     pub names: Vec<NamedFile>,
-    /// `directory`, taken apart at its colons.
+    /// `directory`, split at its colons.
     pub directories: Vec<String>,
     /// `filename_format`.
     pub format: String,
@@ -117,7 +117,7 @@ pub struct Files {
     pub open: Option<u64>,
     /// `file_service_type`.
     pub service: FileService,
-    /// `filesize`, from and to.
+    /// `filesize`: minimum and maximum.
     pub size: Option<(u64, u64)>,
     /// `file_append`.
     pub append: bool,
@@ -133,23 +133,23 @@ pub struct Files {
     pub scheduler: Option<String>,
 }
 
-/// `filename_format` where none is given.
+/// Default of `filename_format`.
 pub const FORMAT: &str = "$jobname.$jobnum.$filenum";
 
 choices! {
-    /// `write_hint`: how long what is written is expected to live.
+    /// `write_hint`: expected lifetime of written data.
     pub enum WriteHint {
         #[default]
         Unset = "no hint is given": "",
-        None = "no hint, explicitly": "none",
+        None = "explicit no hint": "none",
         Short = "short": "short",
         Medium = "medium": "medium",
         Long = "long": "long",
-        Extreme = "for ever": "extreme",
+        Extreme = "extreme": "extreme",
     }
 }
 
-/// Making and removing files.
+/// Creation and removal of files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Making {
     /// `fallocate`.
@@ -170,12 +170,12 @@ pub struct Making {
     pub unlink: bool,
 }
 
-/// When what is written is made durable.
+/// Durability of writes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Durability {
-    /// `fsync`: after so many writes; 0 is never.
+    /// `fsync` after N writes; 0 is never.
     pub fsync: u64,
-    /// `fdatasync`: after so many writes; 0 is never.
+    /// `fdatasync` after N writes; 0 is never.
     pub fdatasync: u64,
     /// `sync_file_range`.
     pub sync_file_range: SyncFileRange,
@@ -187,7 +187,7 @@ pub struct Durability {
     pub on_close: bool,
 }
 
-/// A clone has more than one file, so that one of them must be chosen.
+/// True if a clone has several files to choose from.
 fn several(s: &JobOptions) -> bool {
     s.files.number > 1 || s.files.names.len() > 1 || s.files.opendir.is_some()
 }
@@ -195,92 +195,92 @@ fn several(s: &JobOptions) -> bool {
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
     bare("filename", Kind::Own("PATH[:PATH…]", &[], filename),
-        "files or devices, with colons between; a colon in a name is written \\:")
+        "files or devices, separated by colons; write a colon as \\:")
         .exact("target.path", "/tmp/candor-a"),
     bare("directory", Kind::Own("PATH[:PATH…]", &[], directory),
-        "directories for files that are named by jobs; clones take them in turns")
+        "directories of files; clones use them in turns")
         .exact("target.path", "/tmp"),
     row("filename_format", Kind::Text, |s, v| s.files.format = v.text(),
-        "names of files, of $jobname, $jobnum, $filenum and $clientuid")
+        "file names from $jobname, $jobnum, $filenum and $clientuid")
         .default(FORMAT).exact("target.path", "f.$jobnum.$filenum"),
     row("unique_filename", Kind::Bool, |s, v| s.files.unique = v.bool(),
-        "clients of a server get unique names")
+        "use unique names per client")
         .default("1").idle("0", "it counts where --client sends the jobs; here names are the same"),
     row("opendir", Kind::Text, |s, v| s.files.opendir = Some(v.text()),
-        "all files below this directory, in addition to named files")
+        "add all files below this directory")
         .exact("target.path", "/tmp"),
     row("lockfile", Kind::Choice(Lock::CHOICES), |s, v| s.files.lock = v.of(Lock::ALL),
-        "lock a file while it is read or written")
+        "lock files during I/O")
         .under("filename").default("none").exact("blocks.lock", "exclusive"),
     row("filetype", Kind::Choice(FileType::CHOICES), |s, v| s.files.kind = v.of(FileType::ALL),
-        "kind of the paths")
+        "type of the paths")
         .default("none").exact("target.kind", "block"),
     row("nrfiles", Kind::Int(0, MANY), |s, v| s.files.number = v.int(),
-        "number of files of a clone, which share its size")
+        "number of files per clone")
         .alias(&["nr_files"]).default("1").exact("target", "3"),
     row("openfiles", Kind::Int(0, MANY), |s, v| s.files.open = Some(v.int()),
-        "files that are open at a time, at most")
+        "maximum of open files")
         .near("blocks.rotation", "2",
             "as many take part at a time; all of them are open while the job runs"),
     bare(
         "file_service_type",
         Kind::Own("RULE[:NUMBER]", Service::CHOICES, service),
-        "which file comes next",
+        "choice of the next file",
     )
     .under("nrfiles")
     .default("roundrobin")
     .when(several)
     .exact("blocks.rotation", "sequential"),
     row("ioscheduler", Kind::Text, |s, v| s.files.scheduler = Some(v.text()),
-        "switch the device to this scheduler while the job runs")
+        "I/O scheduler of the device during the job")
         .near("target.scheduler", "none",
             "the device gets its scheduler back when the jobs have ended"),
     bare("filesize", Kind::Own("SIZE or SIZE-SIZE", &[], filesize),
-        "size of each file; of a range, each draws its own")
+        "size of each file, or a range to draw from")
         .exact("target.size", "512k"),
     row("file_append", Kind::Bool, |s, v| s.files.append = v.bool(),
-        "begin after the end of each file")
+        "append to each file")
         .default("0").exact("target.append", "1"),
     row("fadvise_hint", Kind::Choice(Advice::CHOICES), |s, v| s.files.advice = v.of(Advice::ALL),
-        "advice to the kernel about the order of offsets")
+        "fadvise hint for the order of offsets")
         .default("1").exact("blocks.hints.advice", "noreuse"),
     row("write_hint", Kind::Choice(WriteHint::CHOICES),
         |s, v| s.files.write_hint = v.of(WriteHint::ALL),
-        "how long written data is expected to live")
+        "expected lifetime of written data")
         .exact("blocks.hints.write_life", "short"),
 ];
 
 #[rustfmt::skip]
 pub(super) const MAKING: &[Row] = &[
     row("fallocate", Kind::Choice(Fallocate::CHOICES),
-        |s, v| s.making.fallocate = v.of(Fallocate::ALL), "how space is set aside for files")
+        |s, v| s.making.fallocate = v.of(Fallocate::ALL), "method to allocate space for files")
         .default("native").exact("target.layout", "none"),
-    bare("create_serialize", Kind::Bool, "jobs make their files one after another")
+    bare("create_serialize", Kind::Bool, "create files of jobs one after another")
         .default("1").idle("0", "files are made before any job starts, one after another"),
-    bare("create_fsync", Kind::Bool, "files are flushed when they are made")
+    bare("create_fsync", Kind::Bool, "fsync files after creation")
         .default("1").near("target.layout", "0", "files that are laid out are always flushed"),
     row("create_on_open", Kind::Bool, |s, v| s.making.on_open = v.bool(),
-        "files are made when the job opens them, not laid out before")
+        "create files when the job opens them")
         .default("0").exact("target.layout", "1"),
     row("create_only", Kind::Bool, |s, v| s.making.only = v.bool(),
-        "make the files and do nothing else")
+        "create files and skip the I/O")
         .default("0").exact("job.prepare_only", "1"),
     row("allow_file_create", Kind::Bool, |s, v| s.making.allowed = v.bool(),
-        "files that are missing are made")
+        "create missing files")
         .default("1").exact("target.layout", "0"),
     row("allow_mounted_write", Kind::Bool, |s, v| s.making.mounted_write = v.bool(),
-        "devices are written to although they are mounted")
+        "allow writes to mounted devices")
         .default("0").exact("run: force", "1"),
     row("pre_read", Kind::Bool, |s, v| s.making.pre_read = v.bool(),
-        "read the files once before the job, so that they are in the cache")
+        "load files into the cache before the job")
         .default("0").exact("blocks.hints.pre_read", "1"),
     row("overwrite", Kind::Bool, |s, v| s.making.overwrite = v.bool(),
-        "lay files out before they are written")
+        "lay out files before they are written")
         .default("0").exact("target.layout", "1"),
     row("unlink", Kind::Bool, |s, v| s.making.unlink = v.bool(),
-        "remove the files when the job has ended")
+        "remove files after the job")
         .default("0").exact("target.remove", "1"),
-    bare("unlink_each_loop", Kind::Bool, "remove the files after each loop but the last")
+    bare("unlink_each_loop", Kind::Bool, "remove files after each loop but the last")
         .default("0").when(|s| s.runtime.loops > 1)
         .near("target.layout", "1", "from loop to loop files stay and are written over"),
 ];
@@ -293,7 +293,7 @@ pub(super) const DURABILITY: &[Row] = &[
     row("fdatasync", Kind::Int(0, MANY), |s, v| s.durability.fdatasync = v.int(),
         "fdatasync after N writes")
         .default("0").exact("blocks.durability.fdatasync_every", "32"),
-    bare("write_barrier", Kind::Int(0, MANY), "every Nth write is a barrier")
+    bare("write_barrier", Kind::Int(0, MANY), "make every Nth write a barrier")
         .default("0").idle("8", "fio marks such writes, and none of its engines passes the mark to \
                                  the kernel"),
     bare(
@@ -303,7 +303,7 @@ pub(super) const DURABILITY: &[Row] = &[
             SYNC_FILE_RANGE,
             sync_file_range,
         ),
-        "sync_file_range over written ranges, after N writes",
+        "call sync_file_range on written ranges after N writes",
     )
     .exact("blocks.durability.range", "write:8"),
     row("end_fsync", Kind::Bool, |s, v| s.durability.at_end = v.bool(),
@@ -318,15 +318,15 @@ pub(super) const DURABILITY: &[Row] = &[
             "the flush is counted in the job's time, as with end_fsync"),
 ];
 
-/// The words of `sync_file_range`.
+/// Choices of `sync_file_range`.
 const SYNC_FILE_RANGE: &[Choice] = &[
     word("wait_before", "SYNC_FILE_RANGE_WAIT_BEFORE"),
     word("write", "SYNC_FILE_RANGE_WRITE"),
     word("wait_after", "SYNC_FILE_RANGE_WAIT_AFTER"),
 ];
 
-/// Files add up: those of a second `filename` stand behind those of the first, and those of a
-/// section behind those of its defaults. A file that is named twice counts twice.
+/// Adds files: each `filename` appends to earlier ones, also of the section's defaults. A file
+/// that is named twice counts twice.
 fn filename(s: &mut JobOptions, text: &str, _: Units) -> Done {
     let beneath = s.files.directories.first().cloned();
     let named = |name| NamedFile { name, beneath: beneath.clone() };

@@ -1,4 +1,4 @@
-//! RwMode, mix, engine and depth.
+//! Direction, mix, engine and depth.
 
 use super::JobOptions;
 use super::kind::{Kind, MANY, Row};
@@ -8,24 +8,24 @@ use crate::values::{self, Units};
 use candor_front::{Refused, bare, choices, choose, row};
 
 choices! {
-    /// `rw`: directions and whether offsets are random.
+    /// `rw`: directions and order of offsets.
     pub enum RwMode {
         #[default]
-        Read = "reads in order": "read",
-        Write = "writes in order": "write",
-        Trim = "trims in order": "trim",
-        RandRead = "reads at random places": "randread",
-        RandWrite = "writes at random places": "randwrite",
-        RandTrim = "trims at random places": "randtrim",
-        ReadWrite = "reads and writes, each in order": "rw" | "readwrite",
-        RandReadWrite = "reads and writes at random places": "randrw",
-        TrimWrite = "each block is trimmed, then written, in order": "trimwrite",
-        RandTrimWrite = "each block is trimmed, then written, at random places": "randtrimwrite",
+        Read = "sequential reads": "read",
+        Write = "sequential writes": "write",
+        Trim = "sequential trims": "trim",
+        RandRead = "random reads": "randread",
+        RandWrite = "random writes": "randwrite",
+        RandTrim = "random trims": "randtrim",
+        ReadWrite = "sequential reads and writes": "rw" | "readwrite",
+        RandReadWrite = "random reads and writes": "randrw",
+        TrimWrite = "sequential; trim each block, then write it": "trimwrite",
+        RandTrimWrite = "random; trim each block, then write it": "randtrimwrite",
     }
 }
 
 impl RwMode {
-    /// Offsets are random.
+    /// True if offsets are random.
     pub fn is_random(self) -> bool {
         matches!(
             self,
@@ -37,12 +37,12 @@ impl RwMode {
         )
     }
 
-    /// True where the job reads.
+    /// True if the job reads.
     pub fn reads(self) -> bool {
         matches!(self, RwMode::Read | RwMode::RandRead | RwMode::ReadWrite | RwMode::RandReadWrite)
     }
 
-    /// True where the job writes.
+    /// True if the job writes.
     pub fn writes(self) -> bool {
         matches!(
             self,
@@ -55,24 +55,24 @@ impl RwMode {
         )
     }
 
-    /// True where the job trims.
+    /// True if the job trims.
     pub fn trims(self) -> bool {
         matches!(self, RwMode::Trim | RwMode::RandTrim | RwMode::TrimWrite | RwMode::RandTrimWrite)
     }
 
-    /// True where the job reads and writes.
+    /// True if the job reads and writes.
     pub fn is_mixed(self) -> bool {
         matches!(self, RwMode::ReadWrite | RwMode::RandReadWrite)
     }
 
-    /// True where the job trims each block before it writes it.
+    /// True if the job trims each block before it writes it.
     pub fn trims_and_writes(self) -> bool {
         matches!(self, RwMode::TrimWrite | RwMode::RandTrimWrite)
     }
 }
 
 choices! {
-    /// `rw_sequencer`: what happens to offsets between the jumps of `rw=…:N`.
+    /// `rw_sequencer`: offsets between the jumps of `rw=…:N`.
     pub enum Sequencer {
         #[default]
         Sequential = "continue after the last block": "sequential",
@@ -80,22 +80,22 @@ choices! {
     }
 }
 
-/// RwMode, mix, and the number behind `rw=…:N`.
+/// Direction, mix, and the number of `rw=…:N`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rw {
-    /// The direction.
+    /// Direction.
     pub direction: RwMode,
-    /// Random: so many operations at a time are in order. In order: so many bytes are left out
-    /// after each operation, which may be negative.
+    /// Random: N sequential operations per jump. Sequential: N bytes to skip after each
+    /// operation, possibly negative.
     pub suffix: Option<i64>,
     /// Offsets between two jumps.
     pub sequencer: Sequencer,
-    /// Share of reads in a mixed workload.
+    /// Percent of reads in a mixed workload.
     pub mix_read: u64,
 }
 
 choices! {
-    /// `sync`: flag with which files are opened.
+    /// `sync`: open flag of files.
     pub enum OpenSync {
         #[default]
         None = "no flag": "none" | "0",
@@ -108,8 +108,8 @@ choices! {
     /// `io_submit_mode`.
     pub enum SubmitMode {
         #[default]
-        Inline = "the job's own thread hands operations over": "inline",
-        Offload = "additional threads submit operations": "offload",
+        Inline = "submit from the job's thread": "inline",
+        Offload = "submit from additional threads": "offload",
     }
 }
 
@@ -143,55 +143,54 @@ pub struct Issue {
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
     bare("rw", Kind::Own("DIRECTION[:N]", RwMode::CHOICES, rw),
-        "direction and order; random: N in order between jumps; in order: N bytes left out each \
-        time")
+        "direction and order of I/O; N operations per jump, or N bytes to skip")
         .alias(&["readwrite"]).default("read").exact("blocks.mix, blocks.access", "randread"),
     row("rw_sequencer", Kind::Choice(Sequencer::CHOICES),
-        |s, v| s.rw.sequencer = v.of(Sequencer::ALL), "what happens between the jumps of rw=…:N")
+        |s, v| s.rw.sequencer = v.of(Sequencer::ALL), "offsets between the jumps of rw=…:N")
         .default("sequential").exact("blocks.stay", "identical"),
-    bare("rwmixread", Kind::Own("0 to 100", &[], mix_read), "percent of a mix that are reads")
+    bare("rwmixread", Kind::Own("0 to 100", &[], mix_read), "percent of reads in a mix")
         .under("rw").when(|s| s.rw.direction.is_mixed()).default("50").exact("blocks.mix", "70"),
     bare("rwmixwrite", Kind::Own("0 to 100", &[], mix_write),
-        "percent of a mix that are writes")
+        "percent of writes in a mix")
         .under("rw").when(|s| s.rw.direction.is_mixed()).default("50").exact("blocks.mix", "20"),
     bare("rwmixcycle", Kind::Deprecated, "no longer used").idle("10", "fio has dropped it"),
     row("ioengine", Kind::Text, |s, v| s.issue.engine = v.text(),
-        "the way operations are issued; see --enghelp")
+        "I/O engine; see --enghelp")
         .default("psync").exact("blocks.engine", "null"),
     row("iodepth", Kind::Int(1, MANY), |s, v| s.issue.depth = v.int(),
-        "operations in flight per clone, where the engine can have several")
+        "operations in flight per clone, for asynchronous engines")
         .default("1").exact("blocks.depth", "8"),
     row("iodepth_batch", Kind::Int(0, MANY), |s, v| s.issue.batch = v.int(),
-        "operations handed over at a time; 0 is as many as the depth")
+        "submit N operations at a time; 0 means iodepth")
         .alias(&["iodepth_batch_submit"]).under("iodepth").default("1")
         .exact("blocks.batch_submit", "4"),
     row("iodepth_batch_complete_min", Kind::Int(0, MANY), |s, v| s.issue.complete_min = v.int(),
-        "completions to wait for at a time; 0 takes what is there")
+        "wait for N completions at a time; 0 only polls")
         .alias(&["iodepth_batch_complete"]).under("iodepth").default("1")
         .exact("blocks.batch_reap", "4"),
     row("iodepth_batch_complete_max", Kind::Int(0, MANY),
-        |s, v| s.issue.complete_max = Some(v.int()), "completions to take at a time, at most")
+        |s, v| s.issue.complete_max = Some(v.int()), "reap at most N completions at a time")
         .under("iodepth").exact("blocks.batch_reap_max", "4"),
     row("iodepth_low", Kind::Int(0, MANY), |s, v| s.issue.low = Some(v.int()),
-        "once the queue is full, let it run down to this before it is filled again")
+        "refill a full queue when it falls to N")
         .under("iodepth").exact("blocks.depth_low", "2"),
     row("serialize_overlap", Kind::Bool, |s, v| s.issue.serialize_overlap = v.bool(),
-        "operations on the same bytes wait for each other")
+        "serialize operations that overlap")
         .under("iodepth").default("0").exact("blocks.serialize_overlap", "1"),
     row("io_submit_mode", Kind::Choice(SubmitMode::CHOICES),
-        |s, v| s.issue.submit = v.of(SubmitMode::ALL), "who hands operations over")
+        |s, v| s.issue.submit = v.of(SubmitMode::ALL), "thread that submits operations")
         .default("inline").near("blocks.engine", "offload",
             "operations are done by as many threads of the job as iodepth, not by a pool"),
-    row("direct", Kind::Bool, |s, v| s.issue.direct = v.bool(), "past the page cache (O_DIRECT)")
+    row("direct", Kind::Bool, |s, v| s.issue.direct = v.bool(), "bypass the page cache (O_DIRECT)")
         .default("0").exact("blocks.direct", "1"),
     row("buffered", Kind::Bool, |s, v| s.issue.direct = !v.bool(),
-        "through the page cache; the opposite of direct")
+        "use the page cache; the opposite of direct")
         .default("1").exact("blocks.direct", "0"),
     row("sync", Kind::Choice(OpenSync::CHOICES), |s, v| s.issue.sync = v.of(OpenSync::ALL),
-        "flag that makes each write durable")
+        "open flag that makes each write durable")
         .default("none").exact("blocks.durability.open", "dsync"),
     row("invalidate", Kind::Bool, |s, v| s.issue.invalidate = v.bool(),
-        "drop what the cache holds of the files before the job")
+        "drop cached pages of the files before the job")
         .default("1").exact("blocks.hints.invalidate", "0"),
 ];
 
@@ -216,7 +215,7 @@ fn rw(s: &mut JobOptions, text: &str, units: Units) -> Done {
     Ok(remark)
 }
 
-/// Percent of a mix. With the sign fio takes it for a number that no percentage reaches.
+/// Reads a percentage of a mix. fio reads a percent sign as a number above all percentages.
 fn mix(text: &str, units: Units) -> Result<(Option<u64>, Option<String>), Refused> {
     let number = text.strip_suffix('%').unwrap_or(text);
     let read = values::count(number, units)?;

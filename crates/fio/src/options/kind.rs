@@ -10,7 +10,7 @@ use candor_front::{Choice, Refused};
 /// An option of a job.
 pub type Row = candor_front::Row<Kind>;
 
-/// Largest value of most whole numbers.
+/// Largest value of most integers.
 pub(super) const MANY: u64 = u32::MAX as u64;
 
 /// A kind of value.
@@ -20,65 +20,65 @@ pub enum Kind {
     Flag,
     /// 0 or 1.
     Bool,
-    /// A whole number within bounds; suffixes are taken.
+    /// An integer within bounds, with an optional suffix.
     Int(u64, u64),
-    /// A whole number within bounds that may be negative.
+    /// An integer within bounds, possibly negative.
     Signed(i64, i64),
-    /// Up to three whole numbers: for reads, writes and trims.
+    /// Up to three integers: for reads, writes and trims.
     Ints(u64, u64),
-    /// A number of bytes, at least so many.
+    /// A size in bytes, with its minimum.
     Size(u64),
-    /// Up to three numbers of bytes, each at least so many.
+    /// Up to three sizes in bytes, with their minimum.
     Sizes(u64),
     /// Bytes, percent or zones.
     Amount,
-    /// A time; without a unit in this one.
+    /// A time, with its default unit.
     Time(TimeUnit),
     /// Up to three times.
     Times(TimeUnit),
-    /// One of these words.
+    /// One of these choices.
     Choice(&'static [Choice]),
     /// Any text.
     Text,
-    /// A text, or nothing.
+    /// A text or nothing.
     MaybeText,
-    /// Numbers with colons between: bounds, and how many at most.
+    /// Numbers separated by colons: bounds, and their maximum count.
     Floats(f64, f64, usize),
-    /// A little language of its own: its form, its words if any, and its reader.
+    /// A value with its own syntax: form, choices if any, and reader.
     Own(&'static str, &'static [Choice], Reader),
-    /// Nothing that matters any more.
+    /// A value without effect.
     Deprecated,
 }
 
-/// Reads a value of an option with a language of its own into the settings.
+/// Reads a value with its own syntax into the options.
 pub type Reader = fn(&mut JobOptions, &str, Units) -> Result<Option<String>, Refused>;
 
 /// A value as read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parsed {
-    /// Of a flag or a bool.
+    /// A flag or a bool.
     Bool(bool),
-    /// Of an int or a size.
+    /// An integer or a size.
     Int(u64),
-    /// Of a signed int.
+    /// A signed integer.
     Signed(i64),
-    /// Of ints and sizes; directions that are not given stay as they are.
+    /// Integers and sizes; directions without value keep theirs.
     Ints(PerDirection<Option<u64>>),
-    /// Of an amount.
+    /// An amount.
     Amount(Amount),
-    /// Of a time.
+    /// A time.
     Time(Nanos),
-    /// Of times; directions that are not given stay as they are.
+    /// Times; directions without value keep theirs.
     Times(PerDirection<Option<Nanos>>),
-    /// Of a choice: its index.
+    /// Index of a choice.
     Choice(usize),
-    /// Of a text, or of a little language, which has entered the settings by itself.
+    /// A text. A reader stores a value with its own syntax.
     Text(String),
-    /// Of a list of numbers.
+    /// A list of numbers.
     Floats(Vec<f64>),
 }
 
-/// The readings, for the rows: each kind of value is read by the rows of that kind only.
+/// Accessors for the rows; each row reads values of its own kind only.
 impl Parsed {
     pub(super) fn bool(&self) -> bool {
         matches!(self, Parsed::Bool(true))

@@ -1,4 +1,4 @@
-//! Logs, statistics, errors: what is told about a job.
+//! Logs, statistics and errors of a job.
 
 use super::JobOptions;
 use super::kind::{Kind, MANY, Row};
@@ -10,13 +10,13 @@ choices! {
     /// `log_window_value`.
     pub enum LogValue {
         #[default]
-        Average = "the mean of a window": "avg" | "0",
-        Max = "the largest of a window": "max" | "1",
+        Average = "mean of a window": "avg" | "0",
+        Max = "maximum of a window": "max" | "1",
         Both = "both": "both",
     }
 }
 
-/// A log to write: `None` is none, an empty name takes the job's.
+/// Name of a log; an empty name is the job's, `None` disables the log.
 pub type LogName = Option<String>;
 
 /// Log files.
@@ -66,8 +66,8 @@ choices! {
     /// `kb_base`.
     pub enum KbBase {
         #[default]
-        Binary = "k is 1024 and KiB is 1000 (an old habit); results in binary units": "1024",
-        Decimal = "k is 1000 and KiB is 1024, as the standard has it": "1000",
+        Binary = "k is 1024 and KiB is 1000 (legacy); results in binary units": "1024",
+        Decimal = "k is 1000 and KiB is 1024 (IEC)": "1000",
     }
 }
 
@@ -75,7 +75,7 @@ choices! {
     /// `unit_base`.
     pub enum UnitBase {
         #[default]
-        Auto = "what the engine suggests": "0",
+        Auto = "default of the engine": "0",
         Bytes = "results in bytes": "8",
         Bits = "results in bits": "1",
     }
@@ -85,13 +85,13 @@ choices! {
     /// `unified_rw_reporting`.
     pub enum Unified {
         #[default]
-        None = "each direction by itself": "none" | "0",
-        Mixed = "all directions together": "mixed" | "1",
-        Both = "each by itself, then all together": "both" | "2",
+        None = "one result per direction": "none" | "0",
+        Mixed = "one result for all directions": "mixed" | "1",
+        Both = "results per direction and for all": "both" | "2",
     }
 }
 
-/// Statistics that are reported.
+/// Statistics in the results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statistics {
     /// `kb_base`.
@@ -132,12 +132,12 @@ choices! {
     /// `continue_on_error`.
     pub enum ContinueOn {
         #[default]
-        None = "the first error ends the job": "none" | "0",
-        Read = "read errors are counted": "read",
-        Write = "write errors are counted": "write",
-        Io = "read and write errors are counted": "io",
-        Verify = "what does not verify is counted": "verify",
-        All = "all of these are counted": "all" | "1",
+        None = "end the job at the first error": "none" | "0",
+        Read = "count read errors": "read",
+        Write = "count write errors": "write",
+        Io = "count read and write errors": "io",
+        Verify = "count verification errors": "verify",
+        All = "count all errors": "all" | "1",
     }
 }
 
@@ -153,57 +153,57 @@ pub struct Errors {
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
     row("per_job_logs", Kind::Bool, |s, v| s.logs.per_job = v.bool(),
-        "each clone has its own log files")
+        "write log files per clone")
         .default("1").exact("output", "0"),
     row("write_bw_log", Kind::MaybeText, |s, v| s.logs.bandwidth = Some(v.text()),
-        "bytes per second into NAME_bw.N.log")
+        "write bandwidth to NAME_bw.N.log")
         .exact("blocks.measure.log", "x"),
     row("write_lat_log", Kind::MaybeText, |s, v| s.logs.latency = Some(v.text()),
-        "latencies into NAME_slat, _clat and _lat.N.log")
+        "write latencies to NAME_slat, _clat and _lat.N.log")
         .exact("blocks.measure.log", "x"),
     row("write_iops_log", Kind::MaybeText, |s, v| s.logs.iops = Some(v.text()),
-        "operations per second into NAME_iops.N.log")
+        "write IOPS to NAME_iops.N.log")
         .exact("blocks.measure.log", "x"),
     row("write_hist_log", Kind::MaybeText, |s, v| s.logs.histogram = Some(v.text()),
-        "histograms of latency into NAME_clat_hist.N.log")
+        "write latency histograms to NAME_clat_hist.N.log")
         .exact("blocks.measure.log", "x"),
-    bare("log_entries", Kind::Int(1024, 1 << 20), "entries of a log to make room for at first")
+    bare("log_entries", Kind::Int(1024, 1 << 20), "initial number of log entries")
         .default("1024").idle("2048", "room is made as it is needed"),
     row("log_avg_msec", Kind::Int(0, MANY), |s, v| s.logs.window_ms = v.int(),
-        "one entry per N milliseconds instead of one per operation")
+        "write one entry per N ms instead of per operation")
         .default("0").exact("blocks.measure.log", "500"),
     row("log_hist_msec", Kind::Int(0, MANY), |s, v| s.logs.histogram_ms = v.int(),
-        "one histogram per N milliseconds")
+        "write one histogram per N ms")
         .default("0").exact("blocks.measure.log", "500"),
     row("log_hist_coarseness", Kind::Int(0, 6), |s, v| s.logs.coarseness = v.int(),
-        "each step halves the bins of a histogram")
+        "halve the histogram's bins N times")
         .default("0").exact("output", "2"),
     row("log_max_value", Kind::Choice(LogValue::CHOICES), |s, v| s.logs.value = v.of(LogValue::ALL),
-        "mean or largest value of a window")
+        "mean or maximum of a window")
         .alias(&["log_window_value"]).default("avg").exact("blocks.measure.log", "max"),
-    row("log_offset", Kind::Bool, |s, v| s.logs.offset = v.bool(), "entries have the offset")
+    row("log_offset", Kind::Bool, |s, v| s.logs.offset = v.bool(), "add offsets to entries")
         .default("0").exact("output", "1"),
-    row("log_prio", Kind::Bool, |s, v| s.logs.priority = v.bool(), "entries have the I/O priority")
+    row("log_prio", Kind::Bool, |s, v| s.logs.priority = v.bool(), "add I/O priorities to entries")
         .default("0").exact("output", "1"),
     row("log_issue_time", Kind::Bool, |s, v| s.logs.issue_time = v.bool(),
-        "entries have the time of issue")
+        "add issue times to entries")
         .default("0").exact("output", "1"),
     row("log_compression", Kind::Int(1024, 512 << 20), |s, v| s.logs.compression = Some(v.int()),
-        "compress logs in memory, in parts of that size")
+        "compress logs in memory, in chunks of SIZE")
         .idle("64k",
             "an entry takes 40 bytes of memory as it is, and the file is plain text as in fio"),
     bare("log_compression_cpus", Kind::Own("CPU[-CPU][,…]", &[], log_cpus),
-        "CPUs that compress")
+        "CPUs for log compression")
         .under("log_compression").when(|s| s.logs.compression.is_some())
         .idle("0", "nothing is compressed"),
     row("log_store_compressed", Kind::Bool, |s, v| s.logs.store_compressed = v.bool(),
-        "leave log files compressed")
+        "store log files compressed")
         .default("0").exact("output", "1"),
     row("log_alternate_epoch", Kind::Bool, |s, v| s.logs.alternate_epoch = v.bool(),
-        "times of entries count from 1970, or from another clock's beginning")
+        "count times of entries from the epoch of a clock")
         .alias(&["log_unix_epoch"]).default("0").exact("output", "1"),
     row("log_alternate_epoch_clock_id", Kind::Int(0, 64), |s, v| s.logs.epoch_clock = v.int(),
-        "number of that clock, as in clock_gettime")
+        "clock id of log_alternate_epoch, as in clock_gettime")
         .default("0").when(|s| s.logs.alternate_epoch).exact("output", "1"),
     bare("block_error_percentiles", Kind::Bool, "percentiles of erases until a block failed")
         .default("0").refused("1", "errors are counted by job and operation, not by block; \
@@ -223,7 +223,7 @@ pub(super) const ROWS: &[Row] = &[
 #[rustfmt::skip]
 pub(super) const UNITS: &[Row] = &[
     row("kb_base", Kind::Choice(KbBase::CHOICES), |s, v| s.statistics.kb_base = v.of(KbBase::ALL),
-        "which of kB and KiB is 1024 bytes")
+        "meaning of kB and KiB")
         .default("1024").exact("sizes; output", "1000"),
     row("unit_base", Kind::Choice(UnitBase::CHOICES),
         |s, v| s.statistics.unit_base = v.of(UnitBase::ALL), "results in bytes or in bits")
@@ -233,42 +233,42 @@ pub(super) const UNITS: &[Row] = &[
 #[rustfmt::skip]
 pub(super) const STATISTICS: &[Row] = &[
     row("group_reporting", Kind::Flag, |s, v| s.statistics.group = v.bool(),
-        "one result for the jobs of a group")
+        "report one result per group")
         .exact("output", "1"),
-    row("stats", Kind::Bool, |s, v| s.statistics.stats = v.bool(), "the job is reported")
+    row("stats", Kind::Bool, |s, v| s.statistics.stats = v.bool(), "report the job")
         .default("1").exact("output", "0"),
     row("unified_rw_reporting", Kind::Choice(Unified::CHOICES),
-        |s, v| s.statistics.unified = v.of(Unified::ALL), "directions by themselves or together")
+        |s, v| s.statistics.unified = v.of(Unified::ALL), "report directions separately or together")
         .default("none").exact("output", "mixed"),
     row("clat_percentiles", Kind::Bool, |s, v| s.statistics.clat_percentiles = v.bool(),
-        "percentiles of completion latency")
+        "report percentiles of completion latency")
         .default("1").exact("output", "0"),
     row("lat_percentiles", Kind::Bool, |s, v| s.statistics.lat_percentiles = v.bool(),
-        "percentiles of total latency")
+        "report percentiles of total latency")
         .default("0").exact("output", "1"),
     row("slat_percentiles", Kind::Bool, |s, v| s.statistics.slat_percentiles = v.bool(),
-        "percentiles of submission latency")
+        "report percentiles of submission latency")
         .default("0").exact("output", "1"),
     row("percentile_list", Kind::Floats(0.0, 100.0, 20),
-        |s, v| s.statistics.percentiles = v.floats(), "which percentiles")
+        |s, v| s.statistics.percentiles = v.floats(), "percentiles to report")
         .default("1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99")
         .exact("output", "50:99.9"),
     row("significant_figures", Kind::Int(1, 10), |s, v| s.statistics.figures = v.int(),
-        "digits of figures in the normal output")
+        "significant digits in the normal output")
         .default("4").exact("output", "6"),
-    row("disk_util", Kind::Bool, |s, v| s.statistics.disk_util = v.bool(), "what the devices did")
+    row("disk_util", Kind::Bool, |s, v| s.statistics.disk_util = v.bool(), "report device utilization")
         .default("1").exact("output", "0"),
     row("gtod_reduce", Kind::Bool, |s, v| s.statistics.reduced = v.bool(),
-        "no latencies, and no line of a bandwidth or IOPS log for each operation")
+        "measure no latencies; log no operation in bandwidth and IOPS logs")
         .default("0").exact("output", "1"),
-    row("disable_lat", Kind::Bool, |s, v| s.statistics.no_lat = v.bool(), "no total latency")
+    row("disable_lat", Kind::Bool, |s, v| s.statistics.no_lat = v.bool(), "skip total latency")
         .under("gtod_reduce").default("0").exact("output", "1"),
-    row("disable_clat", Kind::Bool, |s, v| s.statistics.no_clat = v.bool(), "no completion latency")
+    row("disable_clat", Kind::Bool, |s, v| s.statistics.no_clat = v.bool(), "skip completion latency")
         .under("gtod_reduce").default("0").exact("output", "1"),
-    row("disable_slat", Kind::Bool, |s, v| s.statistics.no_slat = v.bool(), "no submission latency")
+    row("disable_slat", Kind::Bool, |s, v| s.statistics.no_slat = v.bool(), "skip submission latency")
         .under("gtod_reduce").default("0").exact("output", "1"),
     row("disable_bw_measurement", Kind::Bool, |s, v| s.statistics.no_bandwidth = v.bool(),
-        "no line of a bandwidth log for each operation; samples continue")
+        "log no operation in bandwidth logs")
         .alias(&["disable_bw"]).under("gtod_reduce").default("0").exact("output", "1"),
 ];
 
@@ -276,12 +276,12 @@ pub(super) const STATISTICS: &[Row] = &[
 pub(super) const ERRORS: &[Row] = &[
     row("continue_on_error", Kind::Choice(ContinueOn::CHOICES),
         |s, v| s.errors.continue_on = v.of(ContinueOn::ALL),
-        "which errors are counted instead of ending the job")
+        "errors to count instead of ending the job")
         .default("none").exact("stop.tolerate", "all"),
     row("ignore_error", Kind::Text, |s, v| s.errors.ignore = Some(v.text()),
-        "errors that are none: of reads, writes and verification, as EIO:ENOSPC or numbers")
+        "errors to ignore in reads, writes, verification (EIO:ENOSPC or numbers)")
         .under("rw").exact("stop.tolerate", "ENOSPC"),
-    bare("error_dump", Kind::Bool, "report each error that is counted")
+    bare("error_dump", Kind::Bool, "report each counted error")
         .default("0").near("report: errors", "1",
             "the report lists errors by kind, with the first of each"),
 ];

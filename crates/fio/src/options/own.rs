@@ -1,16 +1,16 @@
-//! Values with a little language of their own, read into the settings.
+//! Parts of readers of values with their own syntax.
 
 use candor_front::{Choice, Refused};
 
-/// A reader's result: a remark, where there is one.
+/// Result of a reader: an optional remark.
 pub(super) type Done = Result<Option<String>, Refused>;
 
-/// A word and its help.
+/// A choice and its help.
 pub(super) const fn word(word: &'static str, help: &'static str) -> Choice {
     Choice { word, help }
 }
 
-/// The part before the first colon, and the part behind it.
+/// Splits at the first colon.
 pub(super) fn head(text: &str) -> (&str, Option<&str>) {
     match text.split_once(':') {
         Some((head, rest)) => (head, Some(rest)),
@@ -33,7 +33,7 @@ pub(super) fn bounded(text: &str, value: f64, fits: bool, rule: &str) -> Result<
     }
 }
 
-/// Paths with colons between; `\:` is a colon.
+/// Splits paths at colons; `\:` is a colon.
 pub(super) fn paths(text: &str) -> Vec<String> {
     let (mut paths, mut path) = (Vec::new(), String::new());
     let mut chars = text.chars().peekable();

@@ -1,4 +1,4 @@
-//! Processes: order, ending, where and as whom they run.
+//! Processes: order, end, CPUs, nodes, user and priority.
 
 use super::JobOptions;
 use super::kind::{Kind, MANY, Row};
@@ -20,12 +20,12 @@ choices! {
     /// `cpus_allowed_policy`.
     pub enum CpuPolicy {
         #[default]
-        Shared = "all clones may use all of them": "shared",
-        Split = "each clone gets one of them": "split",
+        Shared = "clones share all CPUs": "shared",
+        Split = "one CPU per clone": "split",
     }
 }
 
-/// Groups and ends.
+/// Order and end of jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Process {
     /// `thread`.
@@ -49,10 +49,10 @@ pub struct Process {
 /// `numa_mem_policy`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum MemoryPolicy {
-    /// As the kernel does it.
+    /// Default of the kernel.
     #[default]
     Default,
-    /// Where the thread runs.
+    /// Node of the running thread.
     Local,
     /// This node first.
     Prefer(u32),
@@ -62,7 +62,7 @@ pub enum MemoryPolicy {
     Interleave(Vec<u32>),
 }
 
-/// Where and as whom.
+/// CPUs, nodes, user and priority.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Place {
     /// `cpus_allowed` or `cpumask`; empty is all.
@@ -96,50 +96,50 @@ pub struct Place {
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
     row("thread", Kind::Flag, |s, v| s.process.thread = v.bool(),
-        "clones are threads, not processes")
+        "use threads instead of processes")
         .idle("1", "clones are always threads, each with its own table of open files"),
     row("stonewall", Kind::Flag, |s, v| s.process.stonewall = v.bool(),
-        "start when all jobs above have ended; begins a group")
+        "start after all previous jobs; begin a group")
         .alias(&["wait_for_previous"]).exact("phase", "1"),
     row("new_group", Kind::Flag, |s, v| s.process.new_group = v.bool(),
-        "begin a group of jobs that are reported together")
+        "begin a group of jobs in the results")
         .exact("output: groupid", "1"),
     row("exitall", Kind::Flag, |s, v| s.process.exit_all = v.bool(),
-        "when this job ends, others end too")
+        "end other jobs when this job ends")
         .exact("job.on_done", "1"),
     row("exit_what", Kind::Choice(ExitWhat::CHOICES),
-        |s, v| s.process.exit_what = v.of(ExitWhat::ALL), "which jobs exitall ends")
+        |s, v| s.process.exit_what = v.of(ExitWhat::ALL), "jobs that exitall ends")
         .default("group").when(|s| s.process.exit_all).exact("job.on_done", "all"),
     row("exitall_on_error", Kind::Flag, |s, v| s.process.exit_all_on_error = v.bool(),
-        "when this job fails, all jobs end")
+        "end all jobs if this job fails")
         .exact("phase.on_failure", "1"),
     row("exec_prerun", Kind::Text, |s, v| s.process.before = Some(v.text()),
-        "run this command before the job")
+        "run COMMAND before the job")
         .near("job.hooks.before", "true", "jobs that run together wait for it"),
     row("exec_postrun", Kind::Text, |s, v| s.process.after = Some(v.text()),
-        "run this command after the job")
+        "run COMMAND after the job")
         .near("job.hooks.after", "true", "it runs when the jobs that run together have ended"),
 ];
 
 #[rustfmt::skip]
 pub(super) const PLACEMENT: &[Row] = &[
     bare("cpumask", Kind::Own("NUMBER", &[], cpumask),
-        "CPUs to run on, as the bits of a number")
+        "CPUs to run on, as a bit mask")
         .exact("job.placement.cpus", "1"),
     bare("cpus_allowed", Kind::Own("CPU[-CPU][,…]", &[], cpus), "CPUs to run on")
         .exact("job.placement.cpus", "0"),
     row("cpus_allowed_policy", Kind::Choice(CpuPolicy::CHOICES),
-        |s, v| s.place.policy = v.of(CpuPolicy::ALL), "whether clones share the CPUs")
+        |s, v| s.place.policy = v.of(CpuPolicy::ALL), "distribution of CPUs to clones")
         .under("cpus_allowed").default("shared").exact("job.placement.cpus", "split"),
     bare("numa_cpu_nodes", Kind::Own("NODE[-NODE][,…] or all", &[], nodes),
-        "NUMA nodes whose CPUs to run on")
+        "NUMA nodes of the CPUs to run on")
         .exact("job.placement.numa_node", "0"),
     bare("numa_mem_policy", Kind::Own("POLICY[:NODES]", MEMORY_POLICIES, memory_policy),
-        "NUMA nodes to take memory from")
+        "NUMA nodes of the memory")
         .exact("job.threads.memory", "bind:0"),
-    bare("gpu_dev_id", Kind::Int(0, MANY), "GPU whose memory holds the buffers")
+    bare("gpu_dev_id", Kind::Int(0, MANY), "GPU for the buffers")
         .default("0").refused("1", "buffers in the memory of a GPU are not built yet"),
-    row("nice", Kind::Signed(-20, 19), |s, v| s.place.nice = v.signed(), "niceness of the process")
+    row("nice", Kind::Signed(-20, 19), |s, v| s.place.nice = v.signed(), "nice value of the process")
         .default("0").exact("job.threads.nice", "5"),
     row("prio", Kind::Int(0, 7), |s, v| s.place.priority = Some(v.int()),
         "I/O priority within its class")
@@ -148,7 +148,7 @@ pub(super) const PLACEMENT: &[Row] = &[
         "I/O class: 1 realtime, 2 best effort, 3 idle")
         .exact("job.threads.io_priority", "2"),
     row("priohint", Kind::Int(0, 1023), |s, v| s.place.priority_hint = Some(v.int()),
-        "hint in addition to the I/O priority")
+        "hint of the I/O priority")
         .exact("job.threads.io_priority", "1"),
     row("uid", Kind::Int(0, MANY), |s, v| s.place.uid = Some(v.int()), "user to run as")
         .exact("job.threads.user", "1000"),
@@ -157,21 +157,21 @@ pub(super) const PLACEMENT: &[Row] = &[
     row("cgroup", Kind::Text, |s, v| s.place.cgroup = Some(v.text()), "control group to run in")
         .exact("job.threads.control_group", "x"),
     row("cgroup_weight", Kind::Int(100, 1000), |s, v| s.place.cgroup_weight = Some(v.int()),
-        "weight of that group")
+        "weight of the control group")
         .under("cgroup").when(|s| s.place.cgroup.is_some())
         .exact("job.threads.control_group", "500"),
-    row("cgroup_nodelete", Kind::Bool, |s, v| s.place.cgroup_keep = v.bool(), "keep that group")
+    row("cgroup_nodelete", Kind::Bool, |s, v| s.place.cgroup_keep = v.bool(), "keep the control group")
         .under("cgroup").default("0").when(|s| s.place.cgroup.is_some())
         .exact("job.threads.control_group", "1"),
 ];
 
-/// The words of `numa_mem_policy`.
+/// Choices of `numa_mem_policy`.
 const MEMORY_POLICIES: &[Choice] = &[
-    word("default", "as the kernel does it"),
+    word("default", "default of the kernel"),
     word("prefer", "this node first"),
     word("bind", "these nodes only"),
     word("interleave", "these nodes in turns"),
-    word("local", "where the thread runs"),
+    word("local", "node of the running thread"),
 ];
 
 fn cpus(s: &mut JobOptions, text: &str, _: Units) -> Done {

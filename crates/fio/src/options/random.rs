@@ -12,9 +12,9 @@ choices! {
     /// `random_generator`.
     pub enum Generator {
         #[default]
-        Tausworthe = "the usual one": "tausworthe",
-        Lfsr = "every block once without a map": "lfsr",
-        Tausworthe64 = "the usual one with 64 bits": "tausworthe64",
+        Tausworthe = "Tausworthe generator": "tausworthe",
+        Lfsr = "LFSR: every block once without a map": "lfsr",
+        Tausworthe64 = "64-bit Tausworthe generator": "tausworthe64",
     }
 }
 
@@ -24,17 +24,17 @@ pub enum Distribution {
     /// Uniform.
     #[default]
     Uniform,
-    /// Zipf with its exponent.
+    /// Zipf with exponent and center.
     Zipf(f64, Option<f64>),
-    /// Pareto with its power.
+    /// Pareto with power and center.
     Pareto(f64, Option<f64>),
-    /// Normal with its deviation in percent of the range.
+    /// Normal with deviation in percent of the range, and center.
     Normal(f64, Option<f64>),
-    /// Shares of accesses (percent) on shares of the range (percent), per direction.
+    /// Percent of accesses to percent of the range, per direction.
     Zoned(PerDirection<Vec<(u64, u64)>>),
-    /// Shares of accesses (percent) on numbers of bytes, per direction.
+    /// Percent of accesses to a number of bytes, per direction.
     ZonedAbsolute(PerDirection<Vec<(u64, u64)>>),
-    /// Blocks in this order, by their numbers.
+    /// Numbers of blocks, in this order.
     Sequence(Vec<u64>),
 }
 
@@ -45,13 +45,13 @@ pub struct Random {
     pub repeat: bool,
     /// `randseed`.
     pub seed: u64,
-    /// `norandommap`: blocks may come twice.
+    /// `norandommap`: blocks may repeat.
     pub no_map: bool,
     /// `random_generator`.
     pub generator: Generator,
     /// `random_distribution`.
     pub distribution: Distribution,
-    /// `random_sequence_stride`: a sequence goes on behind itself.
+    /// `random_sequence_stride`: each pass of a sequence starts after the previous one.
     pub stride: bool,
     /// `percentage_random`.
     pub percent: PerDirection<u64>,
@@ -66,77 +66,76 @@ pub struct Precondition {
     pub on: bool,
     /// `spr_num_regions`.
     pub regions: u64,
-    /// `spr_op`: space beyond the size, as a share of it.
+    /// `spr_op`: over-provisioning, as a fraction of the size.
     pub spare: f64,
-    /// `spr_cs`: bytes of the device's cache.
+    /// `spr_cs`: size of the device's cache in bytes.
     pub cache: u64,
 }
 
-/// Words before the colon of `random_distribution`.
+/// Choices of `random_distribution`.
 const DISTRIBUTIONS: &[Choice] = &[
-    word("random", "all blocks alike"),
+    word("random", "uniform"),
     word("zipf", "zipf:THETA[:CENTER], theta other than 1"),
     word("pareto", "pareto:POWER[:CENTER], power between 0 and 1"),
     word("normal", "normal:DEVIATION[:CENTER], in percent"),
     word("zoned", "zoned:ACCESSES/SIZE[:…], both in percent"),
     word("zoned_abs", "zoned_abs:ACCESSES/BYTES[:…]"),
-    word("sequence", "sequence:BLOCK[,BLOCK…], numbers of blocks in their order"),
+    word("sequence", "sequence:BLOCK[,BLOCK…], block numbers in order"),
 ];
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
     row("randrepeat", Kind::Bool, |s, v| s.random.repeat = v.bool(),
-        "the same offsets in every run")
+        "use the same offsets in every run")
         .under("rw").default("1").exact("plan.seed", "0"),
     row(
         "allrandrepeat",
         Kind::Bool,
-        // Newer versions take it for another name of `randrepeat`, as this does.
+        // Newer versions of fio treat the name as an alias of `randrepeat`.
         |s, v| s.random.repeat = v.bool(),
-        "the same offsets in every run",
+        "use the same offsets in every run",
     )
     .under("rw")
     .default("1")
     .exact("plan.seed", "0"),
-    row("randseed", Kind::Size(0), |s, v| s.random.seed = v.int(), "seed of all that is drawn")
+    row("randseed", Kind::Size(0), |s, v| s.random.seed = v.int(), "seed of all random numbers")
         .under("rw").default("0x89").exact("plan.seed", "7"),
     row("norandommap", Kind::Flag, |s, v| s.random.no_map = v.bool(),
-        "blocks may come twice and others never")
+        "allow repeated and missed blocks")
         .under("rw").exact("blocks.access", "1"),
     bare("softrandommap", Kind::Bool, "continue without a map if memory is short")
         .under("norandommap").default("0")
         .idle("1", "candor needs no memory to take every block once"),
     row("random_generator", Kind::Choice(Generator::CHOICES),
-        |s, v| s.random.generator = v.of(Generator::ALL), "where random numbers come from")
+        |s, v| s.random.generator = v.of(Generator::ALL), "random number generator")
         .default("tausworthe").exact("blocks.access", "lfsr"),
     bare("random_distribution", Kind::Own("DISTRIBUTION[:…]", DISTRIBUTIONS, distribution),
-        "how accesses are spread")
+        "distribution of random offsets")
         .default("random").exact("blocks.access", "zipf:1.2"),
     row("random_sequence_stride", Kind::Bool, |s, v| s.random.stride = v.bool(),
-        "each time through, a sequence begins as many blocks further on as it has")
+        "start each pass of a sequence after the previous one")
         .under("random_distribution").default("0")
         .when(|s| matches!(s.random.distribution, Distribution::Sequence(_)))
         .exact("blocks.access.list.advances", "1"),
     row("percentage_random", Kind::Ints(0, 100), |s, v| v.ints(&mut s.random.percent),
-        "percent of a random workload that is random; the rest continues in order")
+        "percent of random offsets; others are sequential")
         .default("100").exact("blocks.stay", "30"),
     bare("percentage_sequential", Kind::Deprecated, "no longer used")
         .idle("10", "fio has dropped it"),
     row("sprandom", Kind::Bool, |s, v| s.random.precondition.on = v.bool(),
-        "write so that a device reaches its steady state sooner: its physical capacity once, with \
-         blocks written again as many random writes would have left them")
+        "precondition: write the physical capacity once, in a steady-state layout")
         .under("rw").default("0").exact("blocks.access.precondition", "1"),
     row("spr_num_regions", Kind::Int(1, MANY),
-        |s, v| s.random.precondition.regions = v.int(), "equal parts of what is written")
+        |s, v| s.random.precondition.regions = v.int(), "number of regions of sprandom")
         .under("sprandom").default("100").when(|s| s.random.precondition.on)
         .exact("blocks.access.precondition.regions", "50"),
     row("spr_op", Kind::Floats(0.0, 1.0, 1),
         |s, v| s.random.precondition.spare = v.floats().first().copied().unwrap_or_default(),
-        "space of the device beyond its size, as a share of that: above 0 and below 1")
+        "over-provisioning as a fraction of the size, between 0 and 1")
         .under("sprandom").default("0.15").when(|s| s.random.precondition.on)
         .exact("blocks.access.precondition.spare_percent", "0.1"),
     row("spr_cs", Kind::Size(0), |s, v| s.random.precondition.cache = v.int(),
-        "bytes of the device's cache; with one, blocks are written again a region later")
+        "size of the device's cache; rewrites then follow one region later")
         .under("sprandom").default("0").when(|s| s.random.precondition.on)
         .exact("blocks.access.precondition.rewrites_last", "1m"),
 ];
@@ -198,7 +197,7 @@ fn distribution(s: &mut JobOptions, text: &str, units: Units) -> Done {
     Ok(None)
 }
 
-/// Numbers of blocks, with commas between.
+/// Reads numbers of blocks, separated by commas.
 fn sequence(text: &str, rest: Option<&str>) -> Result<Vec<u64>, Refused> {
     const MOST: usize = 64;
     let remedy = "write sequence:2,0,1, for example";
@@ -214,7 +213,7 @@ fn sequence(text: &str, rest: Option<&str>) -> Result<Vec<u64>, Refused> {
     }
 }
 
-/// Lines of `ACCESSES/SIZE` per direction. What is blank shares what the others leave.
+/// Reads `ACCESSES/SIZE` per zone and direction. Empty values share the rest.
 fn zones(
     text: &str,
     rest: Option<&str>,
@@ -241,7 +240,7 @@ fn zones(
     Ok(PerDirection { read: nth(0), write: nth(1), trim: nth(2) })
 }
 
-/// Blanks filled with equal parts of what the others leave of 100.
+/// Fills empty values with equal shares of the rest of 100.
 fn shared_out(
     text: &str,
     lines: &[(Option<u64>, Option<u64>)],

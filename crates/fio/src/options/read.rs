@@ -1,4 +1,4 @@
-//! From assignments to the options of a job.
+//! Reads assignments into the options of a job.
 
 use candor_record::Note;
 
@@ -7,18 +7,18 @@ use crate::ast::{Ast, Block, Origin, Section};
 use crate::options::{JobOptions, NamedFile};
 use candor_front::{Assignment, Diagnostic, Texts};
 
-/// The options of a section, and what is to be said about how they were read.
+/// Options of a section, with warnings and errors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
-    /// The options.
+    /// Options.
     pub options: JobOptions,
-    /// Warnings of values that are read as fio does, but perhaps not as meant.
+    /// Warnings about values that are read as fio does, but possibly not as meant.
     pub remarks: Vec<Diagnostic>,
     /// Errors.
     pub errors: Vec<Diagnostic>,
 }
 
-/// Reads a section: the defaults that apply to it, then its own options.
+/// Reads a section: first the defaults that apply to it, then its own options.
 pub fn read(ast: &Ast, section: &Section) -> Reading {
     let mut reading = Reading { options: defaults(), ..Reading::default() };
     for block in ast.globals_of(section) {
@@ -36,11 +36,11 @@ impl Reading {
     fn block(&mut self, block: &Block, is_own: bool) {
         let mut assignments: Vec<_> = block.assignments.iter().collect();
         if block.origin == Origin::JobFile {
-            // Units come first, and files when it is known where they lie.
+            // Units are read first, file names last, when their directory is known.
             assignments.sort_by_key(|assignment| turn(&assignment.name.text));
         }
         if !is_own {
-            // A job is called like its section, whatever its defaults are called.
+            // The section names a job; `name` of its defaults does not.
             assignments.retain(|assignment| assignment.name.text != "name");
         }
         for assignment in &assignments {
@@ -60,7 +60,7 @@ impl Reading {
         self.options.given.insert(assigned.row.name, assigned.given);
     }
 
-    /// A `directory` behind `filename` does not move the files that are named there.
+    /// Warns that `directory` after `filename` does not apply to these files.
     fn late_directory(&mut self) {
         let files = &self.options.files;
         let stays = |file: &NamedFile| file.beneath.as_ref() != files.directories.first();
@@ -72,7 +72,7 @@ impl Reading {
         }
     }
 
-    /// A value that is empty because its variable is.
+    /// Explains an empty value by its variable.
     fn hint_at_variables(&mut self, texts: &Texts) {
         for error in self.errors.iter_mut().filter(|error| error.word.is_empty()) {
             let snippet = error.at.map_or("", |at| texts.snippet(at));
@@ -82,7 +82,7 @@ impl Reading {
         }
     }
 
-    /// Options of single engines are known only where the engine is.
+    /// Refuses options of an engine that is not selected.
     fn check_engine(&mut self, assignment: &Assignment) {
         let row = TABLE.find(&assignment.name.text).filter(|row| !row.engines.is_empty());
         let Some(row) = row else { return };
@@ -98,7 +98,7 @@ impl Reading {
     }
 }
 
-/// When an option of a job file is read.
+/// Order in which options of a job file are read.
 fn turn(name: &str) -> u8 {
     match name {
         "kb_base" | "unit_base" | "lockfile" | "cpus_allowed_policy" => 0,
@@ -107,8 +107,8 @@ fn turn(name: &str) -> u8 {
     }
 }
 
-/// An error for each option that candor cannot do. What belongs to an engine that is refused is
-/// refused with it.
+/// An error per option that candor refuses. An engine that is refused also refuses its
+/// options.
 pub fn refusals(options: &JobOptions) -> Vec<Diagnostic> {
     let engine = engine_refusal(options);
     let spare = engine.is_some();
@@ -116,16 +116,16 @@ pub fn refusals(options: &JobOptions) -> Vec<Diagnostic> {
     engine.into_iter().chain(refusals).collect()
 }
 
-/// A note for each option that is done a little differently.
+/// A note per option whose effect differs from fio.
 pub fn notes(options: &JobOptions, texts: &Texts) -> Vec<Note> {
     TABLE.notes(options, &options.given, texts)
 }
 
-/// The error of an engine that is unknown or cannot be used.
+/// The error of an engine that is unknown or refused.
 fn engine_refusal(options: &JobOptions) -> Option<Diagnostic> {
     let name = options.issue.engine.trim();
     let at = options.given.at("ioengine")?;
-    // Probes look for these words of fio's to tell whether an engine is there.
+    // Probes search for this message of fio to test for an engine.
     let not_loadable = format!("engine {name} not loadable");
     let Some(engine) = engine(name) else {
         let names = ENGINES.iter().map(|engine| engine.name);

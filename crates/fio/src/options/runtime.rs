@@ -22,16 +22,16 @@ choices! {
     }
 }
 
-/// `steadystate` and its friends.
+/// `steadystate` and its options.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Steady {
-    /// The figure that must be steady.
+    /// Metric that must be steady.
     pub of: SteadyOf,
-    /// The limit.
+    /// Limit.
     pub limit: f64,
-    /// The limit is in percent of the mean.
+    /// True if the limit is in percent of the mean.
     pub percent: bool,
-    /// `ss_dur`: the time over which it must hold; 0 turns it off.
+    /// `ss_dur`: time for which the criterion must hold; 0 disables it.
     pub duration: Nanos,
     /// `ss_ramp`.
     pub ramp: Nanos,
@@ -40,7 +40,7 @@ pub struct Steady {
 }
 
 impl Steady {
-    /// Windows that fit into the duration; 0 turns the search for a steady state off.
+    /// Number of windows in the duration; 0 disables the steady state.
     pub fn windows(&self) -> u32 {
         u32::try_from(self.duration.0 / self.window().0).unwrap_or(u32::MAX)
     }
@@ -54,7 +54,7 @@ impl Steady {
 /// Run time and repeats.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Runtime {
-    /// `runtime`; 0 is no bound.
+    /// `runtime`; 0 is unlimited.
     pub runtime: Nanos,
     /// `time_based`.
     pub time_based: bool,
@@ -66,7 +66,7 @@ pub struct Runtime {
     pub ramp_bytes: u64,
     /// `ramp_time`.
     pub ramp: Nanos,
-    /// `startdelay`, from and to.
+    /// `startdelay`: minimum and maximum.
     pub delay: (Nanos, Nanos),
     /// `steadystate`.
     pub steady: Steady,
@@ -74,58 +74,58 @@ pub struct Runtime {
     pub start_clock_id: u64,
 }
 
-/// The words of `clocksource`.
+/// Choices of `clocksource`.
 const CLOCKS: &[Choice] = &[
-    word("", "the best one"),
+    word("", "the best clock"),
     word("gettimeofday", "gettimeofday"),
     word("clock_gettime", "clock_gettime"),
-    word("cpu", "the processor's own"),
+    word("cpu", "CPU timestamp counter"),
 ];
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
     row("loops", Kind::Int(0, MANY), |s, v| s.runtime.loops = v.int(),
-        "how often the job does its work")
+        "repeat the job's work N times")
         .default("1").exact("stop.bytes", "3"),
     row("numjobs", Kind::Int(1, MANY), |s, v| s.runtime.clones = v.int(),
-        "number of clones of the job, all doing the same")
+        "number of clones of the job")
         .default("1").exact("phase.job", "3"),
     bare("startdelay", Kind::Own("TIME or TIME-TIME, in seconds", &[], start_delay),
-        "wait before the job starts; of a range, each clone draws its own")
+        "wait before the start; clones draw from a range")
         .default("0").exact("job.delay", "2s"),
     row("runtime", Kind::Time(Seconds), |s, v| s.runtime.runtime = v.time(), "stop after this time")
         .alias(&["timeout"]).default("0").exact("stop.time", "10s"),
     row("time_based", Kind::Flag, |s, v| s.runtime.time_based = v.bool(),
-        "continue until runtime is over, and repeat the work as often as needed")
+        "repeat the work until runtime is over")
         .exact("stop", "1"),
     row("ramp_time", Kind::Time(Seconds), |s, v| s.runtime.ramp = v.time(),
-        "run that long before anything counts")
+        "exclude this time from the results")
         .exact("phase.ramp", "2s"),
     row("ramp_size", Kind::Size(1), |s, v| s.runtime.ramp_bytes = v.int(),
-        "move that much before anything counts; with group_reporting, all of the group together")
+        "exclude this amount from the results; per group with group_reporting")
         .exact("phase.ramp_amount", "1m"),
-    bare("clocksource", Kind::Choice(CLOCKS), "the clock that latencies are taken from")
+    bare("clocksource", Kind::Choice(CLOCKS), "clock of latencies")
         .idle("clock_gettime",
             "candor uses the best clock of the host and names it in its report"),
-    bare("gtod_cpu", Kind::Int(0, MANY), "a CPU that only reads the clock")
+    bare("gtod_cpu", Kind::Int(0, MANY), "CPU reserved to read the clock")
         .idle("1",
             "candor reads the clock without a system call, so that no CPU is set apart for it"),
     row("job_start_clock_id", Kind::Int(0, 64), |s, v| s.runtime.start_clock_id = v.int(),
-        "clock of job_start in the results")
+        "clock id of job_start in the results")
         .default("0").exact("output", "1"),
     bare("steadystate", Kind::Own("CRITERION:LIMIT[%]", SteadyOf::CHOICES, steady),
-        "end the job when what is watched stays within the limit")
+        "end the job when a metric is steady within LIMIT")
         .alias(&["ss"]).default("iops_slope:0.01%").when(|s| s.runtime.steady.duration.0 > 0)
         .exact("stop.steady", "iops:5%"),
     row("steadystate_duration", Kind::Time(Seconds), |s, v| s.runtime.steady.duration = v.time(),
-        "how long the criterion must hold")
+        "time for which the criterion must hold")
         .alias(&["ss_dur"]).under("steadystate").default("0").exact("stop.steady", "10s"),
     row("steadystate_ramp_time", Kind::Time(Seconds), |s, v| s.runtime.steady.ramp = v.time(),
-        "time at the start that the criterion does not see")
+        "time before the criterion applies")
         .alias(&["ss_ramp"]).under("steadystate").default("0")
         .when(|s| s.runtime.steady.duration.0 > 0).exact("stop.steady", "5s"),
     row("steadystate_check_interval", Kind::Time(Seconds),
-        |s, v| s.runtime.steady.interval = v.time(), "time between two checks of the criterion")
+        |s, v| s.runtime.steady.interval = v.time(), "interval between two checks of the criterion")
         .alias(&["ss_interval"]).under("steadystate").default("1")
         .when(|s| s.runtime.steady.duration.0 > 0).exact("stop.steady", "2"),
 ];

@@ -1,4 +1,4 @@
-//! The table holds what it says.
+//! Checks of the table against the code.
 
 mod surroundings;
 
@@ -44,7 +44,7 @@ fn defaults_say_what_holds_anyway() {
     }
 }
 
-/// A job with the options of an example, behind another one where the row is about others.
+/// A job with the example of an option, after another job if the option refers to one.
 fn job(row: &Row, with: bool) -> String {
     let mut text = match row.name {
         "wait_for" | "stonewall" | "new_group" => "[first]\nrw=read\nsize=1m\n[second]\n",
@@ -67,7 +67,7 @@ fn job(row: &Row, with: bool) -> String {
     text
 }
 
-/// Offsets, times and kinds that show what each option of a replay does.
+/// Offsets, times and kinds that make each replay option visible.
 const TRACE: &str = "fio version 3 iolog
 0 /tmp/full add
 1 /tmp/full open
@@ -90,15 +90,15 @@ fn host() -> Nowhere {
         .with("/dev/zoned", Found::Device(Some(1 << 30)))
 }
 
-/// The example of a row, lowered with or without the option.
+/// Lowers the example of a row, with or without the option.
 fn outcome(row: &'static Row, with: bool) -> Result<Outcome, String> {
     let engine = surroundings::of(row).contains("ioengine=") && !row.engines.is_empty();
     let lowered = lowered_on(&job(row, with), &host()).map_err(|diagnostics| {
-        // Options of an engine are refused with it.
+        // An engine that is refused also refuses its options.
         let own = if engine { row.name } else { "" };
         format!("{own} {}", diagnostics.join("\n"))
     })?;
-    // Words as written are shown whatever they do.
+    // Options as written always differ.
     let jobs = lowered.jobs.iter().map(|job| FioJob { options: None, ..job.clone() });
     let (plan, jobs): (_, Vec<_>) = (&lowered.plan, jobs.collect());
     let blocks = plan.phases.iter().flat_map(|phase| &phase.jobs).filter_map(|job| job.blocks());
@@ -114,7 +114,7 @@ fn outcome(row: &'static Row, with: bool) -> Result<Outcome, String> {
     })
 }
 
-/// Sources that run a plan, and those that write fio's output.
+/// Sources that run a plan or write fio's output.
 const READERS: &[&str] = &[
     "blocks/src",
     "bytes/src",
@@ -152,7 +152,7 @@ fn choices_have_words() {
     }
 }
 
-/// A value of an option: its example, its default, none, or something odd.
+/// A value of an option: its example, its default, none, or an unusual one.
 fn value_of(row: &&Row, choice: u8) -> String {
     let odd = ["0", "-1", "18446744073709551615", "1%", ",,", "4k-:", "\u{b5}/", "4z", "1e9"];
     match choice {
@@ -164,7 +164,7 @@ fn value_of(row: &&Row, choice: u8) -> String {
 }
 
 proptest! {
-    /// Any options together are lowered, or refused with a sentence.
+    /// Any combination of options is lowered, or refused with a sentence.
     #[test]
     fn any_options_together_are_lowered_or_refused(
         picks in prop::collection::vec((any::<prop::sample::Index>(), 0_u8..20), 0..16),
@@ -188,7 +188,7 @@ proptest! {
         }
     }
 
-    /// Options that are all done as they are come out as a plan.
+    /// Supported options together give a plan.
     #[test]
     fn options_that_are_done_alone_are_done_together(
         picks in prop::collection::vec(any::<prop::sample::Index>(), 0..10),

@@ -6,7 +6,7 @@ use super::own::{Done, some_paths, word};
 use crate::values::{self, Units};
 use candor_front::{Choice, Refused, bare, choose, row};
 
-/// Which operations of a trace are left out.
+/// Operations of a trace to skip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skip {
     /// Reads.
@@ -24,7 +24,7 @@ pub struct Skip {
 pub struct Trace {
     /// `write_iolog`.
     pub write: Option<String>,
-    /// `read_iolog`, taken apart at its colons.
+    /// `read_iolog`, split at its colons.
     pub read: Vec<String>,
     /// `replay_no_stall`.
     pub no_stall: bool,
@@ -60,46 +60,46 @@ fn merges(s: &JobOptions) -> bool {
 pub(super) const ROWS: &[Row] = &[
     row("write_iolog", Kind::Text,
         |s, v| s.trace.write = Some(v.text()).filter(|name| !name.is_empty()),
-        "write every operation into this file")
+        "write every operation to FILE")
         .exact("measure.log.trace", "/tmp/x.log"),
     bare("read_iolog", Kind::Own("PATH[:PATH…]", &[], traces),
-        "do the operations of this file: an iolog, or a trace of blktrace")
+        "replay an iolog or a blktrace file")
         .exact(TRACE, "/tmp/x.log"),
-    bare("read_iolog_chunked", Kind::Bool, "read the file in parts")
+    bare("read_iolog_chunked", Kind::Bool, "read the file in chunks")
         .under("read_iolog").when(reads).default("0")
         .near(TRACE, "1", "the whole file is read before the job begins"),
     row("replay_no_stall", Kind::Bool, |s, v| s.trace.no_stall = v.bool(),
-        "without the waits that the file has")
+        "ignore the waits of the trace")
         .under("read_iolog").when(reads).default("0").exact(TRACE, "1"),
     row("replay_redirect", Kind::Text,
         |s, v| s.trace.redirect = Some(v.text()).filter(|path| !path.is_empty()),
-        "on this device, whatever the file names")
+        "replay on this device instead of the traced ones")
         .under("read_iolog").when(reads).exact("target.path", "/tmp/y"),
     row("replay_scale", Kind::Int(0, MANY), |s, v| s.trace.scale = v.int(),
-        "offsets are divided by it")
+        "divide offsets by N")
         .under("read_iolog").when(reads).default("1").exact(TRACE, "2"),
     bare("replay_align", Kind::Own("BYTES", &[], replay_align),
-        "offsets are rounded to a multiple of it, a power of two")
+        "round offsets to a multiple of BYTES, a power of two")
         .under("read_iolog").when(reads).default("0").exact(TRACE, "4k"),
     row("replay_time_scale", Kind::Int(1, MANY), |s, v| s.trace.time_scale = v.int(),
-        "speed in percent: 50 waits twice as long")
+        "replay speed in percent; 50 waits twice as long")
         .under("read_iolog").when(reads).default("100").exact(TRACE, "50"),
-    bare("replay_skip", Kind::Own("KIND[,KIND…]", SKIP, skip), "operations to leave out")
+    bare("replay_skip", Kind::Own("KIND[,KIND…]", SKIP, skip), "operations to skip")
         .under("read_iolog").when(reads).exact(TRACE, "write"),
     row("merge_blktrace_file", Kind::Text,
         |s, v| s.trace.merge = Some(v.text()).filter(|path| !path.is_empty()),
-        "merge the traces of read_iolog into this file first")
+        "first merge the traces of read_iolog into FILE")
         .when(merges).exact(TRACE, "/tmp/z.log"),
     row("merge_blktrace_scalars", Kind::Floats(0.0, f64::MAX, 1024),
         |s, v| s.trace.merge_scalars = v.floats(),
-        "how long each of them takes, in percent: 50 is twice as fast")
+        "duration of each trace in percent; 50 is twice as fast")
         .when(merges).exact(TRACE, "50:100"),
     row("merge_blktrace_iters", Kind::Floats(0.0, f64::MAX, 1024),
-        |s, v| s.trace.merge_iterations = v.floats(), "how often each of them is taken")
+        |s, v| s.trace.merge_iterations = v.floats(), "repeats of each trace")
         .when(merges).exact(TRACE, "2:1"),
 ];
 
-/// The words of `replay_skip`.
+/// Choices of `replay_skip`.
 const SKIP: &[Choice] = &[
     word("read", "reads"),
     word("write", "writes"),
@@ -125,7 +125,7 @@ fn replay_align(s: &mut JobOptions, text: &str, units: Units) -> Done {
 fn skip(s: &mut JobOptions, text: &str, _: Units) -> Done {
     let mut skip = Skip::default();
     for name in text.split(',') {
-        // fio calls flushes syncs, too.
+        // fio also calls flushes `sync`.
         match choose(if name.trim() == "sync" { "flush" } else { name }, SKIP)? {
             0 => skip.read = true,
             1 => skip.write = true,

@@ -1,4 +1,4 @@
-//! From a word to a value of a kind.
+//! Reads a word as a value of a kind.
 
 use candor_plan::units::PerDirection;
 
@@ -6,7 +6,7 @@ use super::kind::{Kind, Parsed};
 use crate::values::{self, TimeUnit, Units};
 use candor_front::{Read, Refused, Value, ValueKind, choose};
 
-/// Reads a value. `None` is an option without one.
+/// Reads a value; `None` is an option without value.
 pub(super) fn parse(kind: &Kind, text: Option<&str>, units: Units) -> Value<Parsed> {
     match (kind, text) {
         (Kind::Flag, None | Some("")) => Ok(Read::plain(Parsed::Bool(true))),
@@ -27,7 +27,7 @@ fn given(kind: &Kind, text: &str, units: Units) -> Value<Parsed> {
     }
     match *kind {
         Kind::Flag => match text.parse::<i64>() {
-            // fio takes any number but 0 for set.
+            // fio treats any number but 0 as set.
             Ok(number) => Ok(Read::plain(Parsed::Bool(number != 0))),
             Err(_) => Ok(values::boolean(text)?.map(Parsed::Bool)),
         },
@@ -52,7 +52,7 @@ fn given(kind: &Kind, text: &str, units: Units) -> Value<Parsed> {
     }
 }
 
-/// True for an option with one number, behind which a comma may stand.
+/// True for options with one number, which a comma may follow.
 fn is_one(kind: &Kind) -> bool {
     matches!(
         kind,
@@ -71,7 +71,7 @@ fn number(text: &str, units: Units, low: u64, high: u64) -> Value<u64> {
     Ok(read)
 }
 
-/// Refuses a value that is not within bounds.
+/// Refuses a value that is out of bounds.
 pub(super) fn within(text: &str, value: u64, low: u64, high: u64) -> Result<(), Refused> {
     let named = if text == value.to_string() {
         format!("`{text}` is")
@@ -109,7 +109,7 @@ fn times(text: &str, unit: TimeUnit) -> Value<Parsed> {
     Ok(read.map(|three| Parsed::Times(per_op(three))))
 }
 
-/// Three values as reads, writes and trims.
+/// Converts three values to reads, writes and trims.
 pub(super) fn per_op<T>([read, write, trim]: [T; 3]) -> PerDirection<T> {
     PerDirection { read, write, trim }
 }

@@ -1,4 +1,4 @@
-//! Verification, and trims with it.
+//! Verification, and trims of verified blocks.
 
 use super::JobOptions;
 use super::kind::{Kind, MANY, Row};
@@ -7,19 +7,19 @@ use crate::values::{self, Units};
 use candor_front::{bare, choices, row};
 
 choices! {
-    /// `verify_policy`: which writes a saved state holds.
+    /// `verify_policy`: writes in a saved state.
     pub enum VerifyPolicy {
         #[default]
-        Completed = "all that completed": "completed",
-        Fsynced = "those that completed before a sync that succeeded": "fsynced",
+        Completed = "all completed writes": "completed",
+        Fsynced = "writes completed before a successful sync": "fsynced",
     }
 }
 
 choices! {
-    /// `verify`: what stands in the header of each block.
+    /// `verify`: content of each block's header.
     pub enum Method {
         #[default]
-        None = "nothing is verified": "0",
+        None = "no verification": "0",
         Md5 = "header with md5": "md5",
         Crc64 = "header with crc64": "crc64",
         Crc32 = "header with crc32": "crc32",
@@ -34,10 +34,10 @@ choices! {
         Sha3_384 = "header with sha3-384": "sha3-384",
         Sha3_512 = "header with sha3-512": "sha3-512",
         Xxhash = "header with xxhash": "xxhash",
-        Meta = "header only (an old word: every header has it)": "meta",
+        Meta = "header only (old name; every header includes it)": "meta",
         Pattern = "a pattern without header": "pattern",
         PatternHeader = "a pattern with header": "pattern_hdr",
-        Null = "header is written, nothing is looked at": "null",
+        Null = "write headers, skip the comparison": "null",
     }
 }
 
@@ -88,12 +88,12 @@ pub struct Verify {
     pub trim_backlog_batch: Option<u64>,
 }
 
-/// Blocks carry something to be checked.
+/// True if blocks are verified.
 fn verifying(s: &JobOptions) -> bool {
     s.verify.method != Method::None
 }
 
-/// Written blocks are trimmed.
+/// True if written blocks are trimmed.
 fn trimming(s: &JobOptions) -> bool {
     verifying(s) && s.verify.trim_percent > 0
 }
@@ -101,79 +101,79 @@ fn trimming(s: &JobOptions) -> bool {
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
     row("verify", Kind::Choice(Method::CHOICES), |s, v| s.verify.method = v.of(Method::ALL),
-        "what each written block carries, to be checked when it is read")
+        "checksum or pattern of written blocks")
         .default("0").exact("blocks.verify.format", "crc32c"),
     row("do_verify", Kind::Bool, |s, v| s.verify.read_back = v.bool(),
-        "read everything back after it was written")
+        "read back all data after writing")
         .under("verify").when(verifying).default("1").exact("blocks.verify.read_back", "0"),
     row("verify_only", Kind::Flag, |s, v| s.verify.only = v.bool(),
-        "do not write; check what an earlier run of this job has written")
+        "verify data of an earlier run without writing")
         .exact("blocks.verify.read_back.only", "1"),
     bare("verifysort", Kind::Deprecated, "no longer used").idle("1", "fio has dropped it"),
     bare("verifysort_nr", Kind::Deprecated, "no longer used").idle("1024", "fio has dropped it"),
     row("verify_interval", Kind::Size(80), |s, v| s.verify.interval = Some(v.int()),
-        "bytes that one header covers, where that is not the block")
+        "bytes per header, if not the block size")
         .under("verify").when(verifying).exact("blocks.verify.interval", "512"),
     row("verify_offset", Kind::Size(40), |s, v| s.verify.offset = Some(v.int()),
         "position of the header in a block")
         .under("verify").when(verifying).exact("blocks.verify.header_at", "64"),
     row("verify_pattern", Kind::Text, |s, v| s.verify.pattern = Some(v.text()),
-        "what fills the block around the header: \"text\", 0x…, a number, %o, 'FILE'")
+        "pattern around the header: \"text\", 0x…, a number, %o, 'FILE'")
         .under("verify").exact("blocks.content.pattern", "0xff"),
     row("verify_pattern_interval", Kind::Size(0), |s, v| s.verify.pattern_interval = v.int(),
         "restart the pattern after N bytes")
         .under("verify").when(verifying).default("0").exact("blocks.content.pattern", "512"),
     row("verify_fatal", Kind::Bool, |s, v| s.verify.fatal = v.bool(),
-        "end at the first block that does not match")
+        "end at the first mismatch")
         .under("verify").when(verifying).default("0")
         .exact("blocks.verify.continue_on_mismatch", "1"),
     row("verify_dump", Kind::Bool, |s, v| s.verify.dump = v.bool(),
-        "write the block that was read and the one expected into files")
+        "save mismatched and expected blocks to files")
         .under("verify").when(verifying).default("0").exact("blocks.verify.dump", "1"),
-    bare("verify_async", Kind::Int(0, MANY), "additional threads that verify")
+    bare("verify_async", Kind::Int(0, MANY), "number of verify threads")
         .under("verify").when(verifying).default("0").near("blocks.verify", "2",
             "blocks are checked by the thread that read them; what is found is the same"),
     bare("verify_async_cpus", Kind::Own("CPU[-CPU][,…]", &[], verify_cpus),
-        "CPUs of those threads")
+        "CPUs of verify threads")
         .under("verify_async").when(verifying).near("blocks.verify", "0",
             "blocks are checked by the thread that read them; what is found is the same"),
     row("verify_backlog", Kind::Size(0), |s, v| s.verify.backlog = Some(v.int()),
         "verify after N blocks instead of at the end")
         .under("verify").when(verifying).exact("blocks.verify.read_back.every", "16"),
     row("verify_backlog_batch", Kind::Int(0, MANY), |s, v| s.verify.backlog_batch = Some(v.int()),
-        "blocks to check at a time")
+        "verify N blocks at a time")
         .under("verify").when(verifying).exact("blocks.verify.read_back.batch", "8"),
-    bare("experimental_verify", Kind::Bool, "draw the blocks again instead of remembering them")
+    bare("experimental_verify", Kind::Bool, "generate blocks again instead of storing them")
         .under("verify").when(verifying).default("0")
         .idle("1", "blocks are always drawn again instead of being remembered"),
     row("verify_state_load", Kind::Bool, |s, v| s.verify.state_load = v.bool(),
-        "verify only up to the last write of the saved state")
+        "stop verification at the last write of the saved state")
         .under("verify").when(verifying).default("0").exact("blocks.verify.written", "1"),
     row("verify_state_save", Kind::Bool, |s, v| s.verify.state_save = v.bool(),
-        "save how far was written when the job ends")
+        "save the write state at the end of the job")
         .under("verify").when(verifying).default("1").exact("blocks.verify.last_writes", "0"),
     row("verify_write_sequence", Kind::Bool, |s, v| s.verify.write_sequence = v.bool(),
-        "check the number that writes are counted with")
+        "check write sequence numbers")
         .under("verify").when(verifying).default("1").exact("blocks.verify.generations", "0"),
     row("verify_header_seed", Kind::Bool, |s, v| s.verify.header_seed = v.bool(),
-        "check the seed in the header")
+        "check seeds in headers")
         .under("verify").when(verifying).default("1").exact("blocks.verify.generations", "0"),
     row("verify_policy", Kind::Choice(VerifyPolicy::CHOICES),
-        |s, v| s.verify.policy = v.of(VerifyPolicy::ALL), "which writes a saved state holds")
+        |s, v| s.verify.policy = v.of(VerifyPolicy::ALL), "writes in a saved state")
         .under("verify").when(verifying).default("completed").near("output", "fsynced",
             "a job reads back all its writes, also those after its last fsync"),
     row("trim_percentage", Kind::Int(0, 100), |s, v| s.verify.trim_percent = v.int(),
-        "percent of written blocks to trim before they are checked")
+        "trim N percent of written blocks before verification")
         .under("verify").when(verifying).default("0").exact("blocks.verify.read_back.trims", "10"),
     row("trim_verify_zero", Kind::Bool, |s, v| s.verify.trim_zero = v.bool(),
-        "trimmed blocks must read as zeros")
+        "check that trimmed blocks read as zeros")
         .under("trim_percentage").when(trimming).default("1")
         .exact("blocks.verify.zeros_after_trim", "0"),
     row("trim_backlog", Kind::Size(0), |s, v| s.verify.trim_backlog = Some(v.int()),
-        "trim after N blocks; without it no block is trimmed")
+        "trim after N blocks; unset disables trims")
         .under("trim_percentage").when(trimming).exact("blocks.verify.read_back.trims", "16"),
     row("trim_backlog_batch", Kind::Int(0, MANY),
-        |s, v| s.verify.trim_backlog_batch = Some(v.int()), "blocks to trim at a time")
+        |s, v| s.verify.trim_backlog_batch = Some(v.int()), "trim N blocks at a time")
         .under("trim_percentage").when(trimming).exact("blocks.verify.read_back.trims", "8"),
 ];
 

@@ -3,7 +3,7 @@
 use crate::values;
 use candor_front::Refused;
 
-/// Where the output of a command goes.
+/// Destination of a command's output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CommandOutput {
     /// `logfile.html`.
@@ -18,13 +18,13 @@ pub enum CommandOutput {
 /// Commands for the shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commands {
-    /// The command lines, in order; `$output` stands for the directory of the results.
+    /// Command lines, in order; `$output` is the directory of the results.
     pub lines: Vec<String>,
-    /// Where their output goes.
+    /// Destination of the output.
     pub output: CommandOutput,
 }
 
-/// Reads commands, and words that say where their output goes and on which host they run.
+/// Reads commands, and words for the destination of their output and the host.
 ///
 /// # Errors
 /// There is no command.

@@ -3,43 +3,42 @@
 use crate::values::{self, Unit};
 use candor_front::Refused;
 
-/// Which blocks change with each rewrite.
+/// Blocks that change with each rewrite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlipFlop {
-    /// None: a block has the same bytes for ever.
+    /// None: a block keeps its bytes.
     #[default]
     No,
     /// All.
     Yes,
-    /// Those of hot sets.
+    /// Blocks of hot sets.
     Hot,
 }
 
-/// Deduplication, as general parameters or those of a storage definition ask for.
+/// Deduplication settings of general parameters or of a storage definition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dedup {
-    /// Bytes written per byte kept.
+    /// Deduplication ratio.
     pub ratio: Option<f64>,
-    /// Bytes of a block.
+    /// Block size in bytes.
     pub unit: Option<u64>,
-    /// Number of different blocks that are repeated; a negative number is a share of all blocks,
-    /// in percent.
+    /// Number of different repeated blocks; a negative number is percent of all blocks.
     pub sets: Option<f64>,
-    /// Sets and how many blocks each has, in pairs.
+    /// Pairs of a number of sets and the blocks in each.
     pub hot_sets: Vec<(u64, u64)>,
-    /// Which blocks change.
+    /// Blocks that change.
     pub flip_flop: FlipFlop,
-    /// Unique blocks are unique over all luns.
+    /// Unique blocks are unique across all luns.
     pub across: Option<bool>,
-    /// Greatest number of versions of a block.
+    /// Maximum of versions of a block.
     pub max_key: Option<u64>,
 }
 
-/// Share of blocks that repeat in sets without a number of their own, in percent.
+/// Default of `dedupsets`, in percent.
 pub const SETS_PERCENT: f64 = 5.0;
 
 impl Dedup {
-    /// True where any parameter of it is given.
+    /// True if any parameter is given.
     pub fn is_given(&self) -> bool {
         *self != Dedup::default()
     }
@@ -58,10 +57,10 @@ pub fn ratio(text: &str) -> Result<f64, Refused> {
     }
 }
 
-/// Reads the bytes of a block.
+/// Reads a block size.
 ///
 /// # Errors
-/// The number is no multiple of 512.
+/// The size is not a multiple of 512.
 pub fn unit(text: &str) -> Result<u64, Refused> {
     let bytes = values::whole(text, Unit::Size, [512, 1 << 30])?;
     match bytes % 512 {
@@ -70,10 +69,10 @@ pub fn unit(text: &str) -> Result<u64, Refused> {
     }
 }
 
-/// Reads a number of sets, or their share.
+/// Reads a number of sets, or their percentage.
 ///
 /// # Errors
-/// The number is 0, or the share above 100 %.
+/// The number is 0, or the percentage exceeds 100.
 pub fn sets(text: &str) -> Result<f64, Refused> {
     let sets = values::number(text, Unit::Size)?;
     if sets != 0.0 && sets >= -100.0 {
@@ -83,10 +82,10 @@ pub fn sets(text: &str) -> Result<f64, Refused> {
     }
 }
 
-/// Reads pairs of sets and blocks in each.
+/// Reads pairs of a number of sets and the blocks in each.
 ///
 /// # Errors
-/// Numbers are not in pairs, or 0.
+/// A number is 0, or one of a pair is missing.
 pub fn hot_sets(text: &str) -> Result<Vec<(u64, u64)>, Refused> {
     let numbers = values::numbers(text, Unit::Size)?;
     let is_count = |number: &f64| (1.0..=1e6).contains(number);
@@ -98,10 +97,10 @@ pub fn hot_sets(text: &str) -> Result<Vec<(u64, u64)>, Refused> {
     }
 }
 
-/// Reads which blocks change.
+/// Reads `dedupflipflop=`.
 ///
 /// # Errors
-/// The word is none of the choices.
+/// The word is unknown.
 pub fn flip_flop(text: &str) -> Result<FlipFlop, Refused> {
     let word = values::word(text)?.to_ascii_lowercase();
     match word.as_bytes() {

@@ -28,17 +28,17 @@ pub struct Fsd {
     pub sizes: FileSizes,
     /// Directories that have files.
     pub placement: FilePlacement,
-    /// Most bytes of all files.
+    /// Maximum of bytes of all files.
     pub total_size: Option<f64>,
-    /// Bytes of files that are used, a random part.
+    /// Bytes of randomly selected files in use.
     pub working_set: Option<f64>,
     /// Several hosts use the tree.
     pub shared: bool,
-    /// First number, and how many definitions this one stands for.
+    /// First number and number of copies of this definition.
     pub count: Option<(u64, u64)>,
-    /// Flags with which files are opened.
+    /// Open flags of files.
     pub open_flags: OpenFlags,
-    /// Each read and write is logged.
+    /// Log each read and write.
     pub log: bool,
     /// Directory of the validation's journal.
     pub journal: Option<String>,
@@ -47,7 +47,7 @@ pub struct Fsd {
 /// Directories that have files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FilePlacement {
-    /// Those without directories in them.
+    /// Directories without subdirectories.
     #[default]
     Bottom,
     /// All.
@@ -57,21 +57,21 @@ pub enum FilePlacement {
 /// Sizes of files.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FileSizes {
-    /// All the same.
+    /// One size.
     Fixed(u64),
-    /// Sizes with their shares, in percent.
+    /// Sizes with their percentages.
     Mixed(Vec<(u64, f64)>),
-    /// Any size around the mean, which is this.
+    /// Sizes around this mean.
     Around(u64),
 }
 
-/// Most files of a directory.
+/// Maximum of files per directory.
 const FILES_MAX: u64 = 10_000_000;
 
 /// Reads sizes of files.
 ///
 /// # Errors
-/// The numbers are neither one nor pairs with shares of 100 % together.
+/// The numbers are neither one size nor pairs whose percentages add up to 100.
 pub fn file_sizes(text: &str) -> Result<FileSizes, Refused> {
     let numbers = values::numbers(text, Unit::Size)?;
     let refused = |message: String, remedy: &str| Err(Refused::whole(text, message, remedy));
@@ -123,7 +123,7 @@ fn number(text: &str, [min, max]: [u64; 2]) -> Result<u32, Refused> {
     values::whole(text, Unit::Size, [min, max]).map(|number| number as u32)
 }
 
-/// Definitions with one for each number of `count=`.
+/// Expands `count=` into one definition per number.
 pub fn counted(all: &mut Vec<Definition<Fsd>>) {
     let change = |fsd: &mut Fsd, number| {
         let anchor = fsd.anchor.as_deref().map(|anchor| numbered(anchor, number));

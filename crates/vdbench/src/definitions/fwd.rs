@@ -30,10 +30,10 @@ choices! {
 }
 
 impl FileOperation {
-    /// The operation of that name.
+    /// Finds the operation of a name.
     ///
     /// # Errors
-    /// There is none; `text` is the value that names it.
+    /// The name is unknown; `text` is the whole value.
     pub fn read(text: &str, name: &str) -> Result<FileOperation, Refused> {
         let lower = name.to_ascii_lowercase();
         let at = Self::CHOICES.iter().position(|choice| choice.word == lower);
@@ -42,34 +42,34 @@ impl FileOperation {
     }
 }
 
-/// Order of the places in a file.
+/// Order of offsets in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileIo {
-    /// Random places; else from start to end.
+    /// Random offsets; else sequential.
     pub random: bool,
-    /// Several threads use a file at a time.
+    /// Several threads use a file at the same time.
     pub shared: bool,
-    /// A file is removed before it is written.
+    /// Remove a file before it is written.
     pub delete_first: bool,
 }
 
 /// Order of the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FileSelect {
-    /// A random file each time; else one after another.
+    /// Random files; else one after another.
     pub random: bool,
-    /// Each file once, then the run ends.
+    /// Use each file once, then end the run.
     pub once: bool,
-    /// Files at the start are chosen more often: the midpoint of a Poisson distribution.
+    /// Midpoint of the Poisson distribution that prefers files at the start.
     pub poisson: Option<f64>,
 }
 
-/// Operations on a file before the next one is chosen.
+/// Operations on a file before the next file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StopAfter {
-    /// So many.
+    /// A number of operations.
     Operations(u64),
-    /// A share of the file's size, in percent.
+    /// Percent of the file's size.
     Percent(f64),
 }
 
@@ -78,28 +78,28 @@ pub enum StopAfter {
 pub struct Fwd {
     /// File systems, by name or wildcard.
     pub fsds: Vec<String>,
-    /// Hosts that run it.
+    /// Hosts that run the workload.
     pub hosts: Vec<String>,
-    /// File system that copies and moves go to.
+    /// Destination file system of copy and move.
     pub target: Option<String>,
-    /// The operation.
+    /// Operation.
     pub operation: FileOperation,
-    /// Share of reads among reads and writes, in percent.
+    /// Percent of reads among reads and writes.
     pub read_percent: Option<f64>,
     /// Bytes per read or write.
     pub transfer_size: TransferSize,
-    /// Order of places in a file.
+    /// Order of offsets in a file.
     pub file_io: FileIo,
     /// Order of files.
     pub file_select: FileSelect,
-    /// Operations on a file before the next one.
+    /// Operations on a file before the next file.
     pub stop_after: Option<StopAfter>,
     /// Threads.
     #[default(1)]
     pub threads: u32,
-    /// Share of the rate of the run, in percent.
+    /// Percent of the run's rate.
     pub skew: Option<f64>,
-    /// Flags with which files are opened.
+    /// Open flags of files.
     pub open_flags: Option<OpenFlags>,
 }
 
@@ -127,7 +127,7 @@ fn file_io(text: &str) -> Result<FileIo, Refused> {
     Ok(io)
 }
 
-/// Midpoint without a number of its own.
+/// Default midpoint.
 const POISSON_MIDPOINT: f64 = 3.0;
 
 fn file_select(text: &str) -> Result<FileSelect, Refused> {

@@ -1,4 +1,4 @@
-//! General parameters, which stand before all definitions.
+//! General parameters, which precede all definitions.
 
 mod histogram;
 mod repeat;
@@ -19,12 +19,12 @@ use candor_front::{Group, Refused, Row, Table};
 /// General parameters.
 #[derive(Clone, Debug, PartialEq, SmartDefault)]
 pub struct General {
-    /// Bytes written per byte that a compressor leaves.
+    /// Compression ratio of written data.
     #[default(1.0)]
     pub compression_ratio: f64,
     /// Deduplication.
     pub dedup: Dedup,
-    /// File whose bytes are written.
+    /// File with the data to write.
     pub pattern: Option<String>,
     /// Reaction to errors.
     pub data_errors: DataErrors,
@@ -38,34 +38,34 @@ pub struct General {
     pub end: Option<Commands>,
     /// Bytes per write of a format.
     pub format_transfer_size: Option<u64>,
-    /// Luns are formatted: always, never, or where they are missing or short.
+    /// Fill luns: always, never, or if they are missing or short.
     pub format_sds: Option<bool>,
-    /// Directories of anchors are made, with those above them.
+    /// Create anchor directories and their parents.
     pub create_anchors: bool,
-    /// Further files of results.
+    /// Additional result files.
     pub report: Reports,
-    /// Totals of all runs are kept.
+    /// Report totals of all runs.
     pub run_totals: bool,
     /// Buckets of histograms.
     pub buckets: Buckets,
-    /// File that ends runs by its first line.
+    /// File whose first line ends runs.
     pub monitor: Option<String>,
-    /// All luns of a workload are one.
+    /// Concatenate the luns of a workload.
     pub concatenate: bool,
-    /// Difference from a skew at which the run ends as a failure, in percent.
+    /// Deviation from a skew in percent that fails the run.
     pub abort_failed_skew: Option<f64>,
     /// Repeats of all runs.
     pub repeat: Option<Repeat>,
 }
 
-/// Further files of results.
+/// Additional result files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reports {
-    /// Of each slave and lun.
+    /// Results of each slave and lun.
     pub slave_detail: bool,
-    /// Of each host and lun.
+    /// Results of each host and lun.
     pub host_detail: bool,
-    /// Not of each lun.
+    /// No results of each lun.
     pub no_sd_detail: bool,
 }
 
@@ -83,7 +83,7 @@ fn reports(text: &str) -> Result<Reports, Refused> {
     Ok(reports)
 }
 
-/// Percent that a compressor leaves, as a ratio.
+/// Reads a compressed size in percent as a ratio.
 fn compression(text: &str) -> Result<f64, Refused> {
     let percent = values::number(text, Unit::Size)?;
     if percent > 0.0 && percent <= 100.0 {

@@ -1,4 +1,4 @@
-//! `hd=`: hosts, and clients that one host stands for.
+//! `hd=`: hosts, and the clients that a host represents.
 
 use super::{Defined, put, put_some};
 use crate::kind::{Parameter, known, parameter};
@@ -10,18 +10,18 @@ use candor_front::{Group, Refused, Table};
 pub struct Host {
     /// Name or address; without one, the name of the definition.
     pub system: Option<String>,
-    /// Clients that it stands for.
+    /// Number of clients on the host.
     pub clients: Option<u64>,
     /// Number of JVMs.
     pub jvms: Option<u64>,
-    /// Command that mounts a filesystem.
+    /// Command that mounts a file system.
     pub mount: Option<Vec<String>>,
 }
 
-/// Most clients of a host: each is a share of its threads.
+/// Maximum of clients per host; each gets a share of its threads.
 const CLIENTS_MAX: u64 = 1024;
 
-/// A way to start vdbench elsewhere, which candor does not need.
+/// Reason to ignore options that start vdbench on other hosts.
 const STARTS: &str = "nothing is started: another system has an agent of candor";
 
 type Row = candor_front::Row<Parameter<Host>>;

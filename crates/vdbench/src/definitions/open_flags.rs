@@ -1,9 +1,9 @@
-//! `openflags=`: how files are opened.
+//! `openflags=`: flags of `open`.
 
 use crate::values;
 use candor_front::Refused;
 
-/// When writes are durable by the flag with which a file is opened.
+/// Durability of writes by open flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SyncFlag {
     /// Neither.
@@ -27,15 +27,15 @@ pub struct OpenFlags {
 }
 
 impl OpenFlags {
-    /// True where each write is durable with all that is known of its file.
+    /// True if each write to the file is durable with all its metadata.
     pub fn is_sync(self) -> bool {
         self.sync == SyncFlag::Sync
     }
 }
 
-/// Words of Linux.
+/// Flags of Linux.
 const WORDS: &[&str] = &["o_direct", "directio", "o_dsync", "o_sync", "o_rsync", "fsync"];
-/// Words of other systems.
+/// Flags of other systems.
 const ELSEWHERE: &[&str] = &["directio_off", "clear_cache", "clearcache", "f_nocache"];
 
 /// Note of all parameters with these flags.
@@ -46,10 +46,10 @@ const O_DSYNC: u32 = 0x1000;
 const O_SYNC: u32 = 0x10_1000;
 const O_DIRECT: u32 = 0x4000;
 
-/// Reads one flag or several.
+/// Reads one or several flags.
 ///
 /// # Errors
-/// A word is no flag of Linux.
+/// A word is not a flag of Linux.
 pub fn open_flags(text: &str) -> Result<OpenFlags, Refused> {
     let mut flags = OpenFlags::default();
     for item in values::items(text, false)? {
@@ -70,7 +70,7 @@ pub fn open_flags(text: &str) -> Result<OpenFlags, Refused> {
     Ok(flags)
 }
 
-/// Flags as the number that vdbench hands to `open`, by the values of x86.
+/// Reads flags as the number that vdbench passes to `open` on x86.
 fn hexadecimal(flags: &mut OpenFlags, text: &str, word: &str) -> Result<(), Refused> {
     let refused = |why: &str| {
         let remedy = "use 0x4000 (O_DIRECT), 0x1000 (O_DSYNC), 0x101000 (O_SYNC), or their sums";

@@ -1,4 +1,4 @@
-//! Rates: `iorate=`, `fwdrate=`, and how operations arrive.
+//! Rates (`iorate=`, `fwdrate=`) and the arrival of operations.
 
 use crate::values::{self, Unit};
 use candor_front::Refused;
@@ -6,22 +6,22 @@ use candor_front::Refused;
 /// Rate of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Rate {
-    /// None is given.
+    /// No rate is given.
     #[default]
     Unset,
     /// As fast as possible.
     Max,
-    /// As fast as possible, then shares of that.
+    /// As fast as possible, then percentages of that rate.
     Curve,
-    /// Operations per second; a negative number is a share of the previous rate, in percent, and
-    /// infinity is as fast as possible.
+    /// Operations per second; negative numbers are percent of the previous rate, infinity is as
+    /// fast as possible.
     Each(Vec<f64>),
 }
 
 /// Reads a rate.
 ///
 /// # Errors
-/// The value is neither `max` nor `curve` nor numbers.
+/// The value is not `max`, `curve` or numbers.
 pub fn rate(text: &str) -> Result<Rate, Refused> {
     let is_max = |item: &values::Item| item.text.eq_ignore_ascii_case("max");
     let items = values::items(text, false)?;
@@ -43,33 +43,33 @@ pub fn rate(text: &str) -> Result<Rate, Refused> {
     Ok(Rate::Each(numbers))
 }
 
-/// Times between operations.
+/// Inter-arrival times of operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrival {
-    /// As of many independent users.
+    /// Exponential, as from many independent users.
     #[default]
     Exponential,
-    /// Anything from nothing to twice the mean.
+    /// Uniform between 0 and twice the mean.
     Uniform,
-    /// All the same.
+    /// Constant.
     Deterministic,
 }
 
 /// `distribution=` of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Distribution {
-    /// Times between operations.
+    /// Inter-arrival times of operations.
     pub arrival: Arrival,
-    /// The rate changes from second to second, by the list of `iorate`.
+    /// Change the rate every second, by the list of `iorate`.
     pub variable: bool,
-    /// All operations of a second begin at its start.
+    /// Start all operations of a second at its start.
     pub spike: bool,
 }
 
 /// Reads the words of a distribution.
 ///
 /// # Errors
-/// A word is none of them.
+/// A word is unknown.
 pub fn distribution(text: &str) -> Result<Distribution, Refused> {
     const WORDS: &[&str] = &["exponential", "uniform", "deterministic", "variable", "spike"];
     let mut distribution = Distribution::default();

@@ -19,42 +19,42 @@ use crate::kind::{Parameter, known, parameter, whole};
 use crate::values::{self, Unit};
 use candor_front::{Group, Refused, Row, Table};
 
-/// A run definition, which may stand for many runs.
+/// A run definition; loops make several runs of it.
 #[derive(Clone, Debug, PartialEq, SmartDefault)]
 pub struct Rd {
     /// Workloads, by name or wildcard.
     pub wds: Vec<String>,
-    /// Luns, instead of those of the workloads.
+    /// Luns, instead of the workloads' luns.
     pub sds: Vec<String>,
     /// File system workloads, by name or wildcard.
     pub fwds: Vec<String>,
-    /// File systems, instead of those of the workloads.
+    /// File systems, instead of the workloads' file systems.
     pub fsds: Vec<String>,
     /// `iorate`.
     pub io_rate: Rate,
     /// `fwdrate`.
     pub fwd_rate: Rate,
-    /// Shares of the greatest rate, in percent, that follow a run without a limit.
+    /// Points of a curve, in percent of the maximum rate.
     pub curve: Vec<f64>,
-    /// Response time above which a curve ends, in ms.
+    /// Response time in ms that ends a curve.
     pub curve_stop_ms: Option<f64>,
-    /// Seconds that a run takes.
+    /// Duration of a run in seconds.
     #[default(30)]
     pub elapsed_s: u64,
-    /// Seconds between two lines of results.
+    /// Interval between two lines of results, in seconds.
     #[default(1)]
     pub interval_s: u64,
-    /// Seconds at the start that are left out of averages, before `elapsed`.
+    /// Warm-up before `elapsed` in seconds, excluded from averages.
     pub warmup_s: u64,
-    /// Seconds to wait after a run.
+    /// Pause after a run in seconds.
     pub pause_s: u64,
-    /// Bytes after which a run ends; up to 100, times the bytes of its luns.
+    /// Bytes that end a run; up to 100, multiples of the luns' bytes.
     pub data_max: Option<f64>,
-    /// The same for bytes read.
+    /// Bytes read that end a run.
     pub data_read_max: Option<f64>,
-    /// The same for bytes written.
+    /// Bytes written that end a run.
     pub data_written_max: Option<f64>,
-    /// Times between operations.
+    /// Inter-arrival times of operations.
     pub distribution: Distribution,
     /// Loops, the outermost first.
     pub loops: Vec<Loop>,
@@ -62,15 +62,15 @@ pub struct Rd {
     pub start: Option<Commands>,
     /// Commands after a run.
     pub end: Option<Commands>,
-    /// Operations on files, instead of those of the workloads.
+    /// Operations on files, instead of the workloads' operations.
     pub operations: Vec<FileOperation>,
-    /// Making of the file systems before a run.
+    /// Format of file systems before a run.
     pub format: Format,
-    /// Flags with which files are opened, instead of all others.
+    /// Open flags of files, overriding others.
     pub open_flags: Option<OpenFlags>,
 }
 
-/// Longest time, in seconds: some three years.
+/// Maximum time in seconds, about three years.
 const SECONDS_MAX: u64 = 99_999_998;
 
 fn seconds(text: &str, min: u64) -> Result<u64, Refused> {
@@ -112,7 +112,7 @@ fn operations(text: &str) -> Result<Vec<FileOperation>, Refused> {
 
 type RdRow = Row<Parameter<Rd>>;
 
-/// A loop that is written with `for` in front of its name.
+/// A loop whose name has the prefix `for`.
 const fn looped(
     name: &'static str,
     form: &'static str,
@@ -258,7 +258,7 @@ const REST: &[RdRow] = &[
             "candor mounts nothing by itself; mount it before the run, or by startcmd="),
 ];
 
-/// A list of rates is a loop, at its place among the others.
+/// A list of rates is a loop, in the written order of loops.
 fn fwd_rate(rd: &mut Rd, text: &str) -> Result<(), Refused> {
     let read = rate(text)?;
     if let Rate::Each(rates) = &read

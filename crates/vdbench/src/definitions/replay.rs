@@ -12,7 +12,7 @@ pub struct ReplayGroup {
     pub devices: Vec<f64>,
 }
 
-/// Why traces are not replayed.
+/// Reason to refuse replay.
 pub const REFUSED: &str = "traces of Swat are not replayed; `candor fio --read_iolog` replays \
                            traces of blktrace and of fio";
 

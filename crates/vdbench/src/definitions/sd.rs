@@ -15,35 +15,35 @@ use candor_front::{Group, Refused, Row, Table};
 /// A storage definition.
 #[derive(Clone, Debug, PartialEq, SmartDefault)]
 pub struct Sd {
-    /// Files or devices; several where hosts know the lun by names of their own.
+    /// Files or devices; several if hosts use different names for the lun.
     pub luns: Vec<String>,
-    /// Hosts that use it, for each lun.
+    /// Hosts that use each lun.
     pub hosts: Vec<Vec<String>>,
-    /// First number, and how many definitions this one stands for.
+    /// First number and number of copies of this definition.
     pub count: Option<(u64, u64)>,
-    /// Bytes used; a negative number is a share of the lun, in percent.
+    /// Bytes to use; a negative number is percent of the lun.
     pub size: Option<f64>,
     /// Operations in flight.
     #[default(8)]
     pub threads: u32,
-    /// Bytes at the start that cache hits go to.
+    /// Bytes at the start that receive cache hits.
     #[default(1 << 20)]
     pub hit_area: u64,
-    /// Bytes by which all places are shifted.
+    /// Offset added to all operations.
     pub offset: u64,
-    /// Number of which places are multiples.
+    /// Alignment of offsets.
     pub align: Option<u64>,
-    /// Part of the lun that is used.
+    /// Range of the lun.
     pub range: Option<LunRange>,
-    /// Flags with which the lun is opened.
+    /// Open flags of the lun.
     pub open_flags: OpenFlags,
     /// Directory or device of the validation's journal.
     pub journal: Option<String>,
-    /// Deduplication of its own.
+    /// Deduplication of this lun.
     pub dedup: Dedup,
 }
 
-/// Multiples of a sector.
+/// Reads a multiple of a sector.
 fn sectors(text: &str) -> Result<u64, Refused> {
     let bytes = values::whole(text, Unit::Size, [0, 1 << 62])?;
     match bytes % 512 {
@@ -65,7 +65,7 @@ fn threads(text: &str) -> Result<u32, Refused> {
 const KSTAT: &str = "Kstat is a part of Solaris; candor reads the kernel's counters by itself";
 const RESET: &str = "candor resets no device";
 
-/// Definitions with one for each number of `count=`.
+/// Expands `count=` into one definition per number.
 pub fn counted(all: &mut Vec<Definition<Sd>>) {
     let change = |sd: &mut Sd, number| {
         sd.luns.iter_mut().for_each(|lun| *lun = numbered(lun, number));

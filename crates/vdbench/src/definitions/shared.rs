@@ -1,19 +1,19 @@
-//! Parameters that several kinds of definitions have, each with its setter.
+//! Parameters that several definitions have, each with its setter.
 
 use super::open_flags::SYNC_NOTE;
 use crate::kind::{Parameter, parameter};
 use crate::values::{self, Unit};
 use candor_front::{Refused, Row, Set};
 
-/// Most definitions that `count=` makes of one.
+/// Maximum of definitions that `count=` makes.
 const COUNT_MAX: f64 = 10_240.0;
 
-/// Most threads of a workload, or operations in flight of a lun.
+/// Maximum of threads of a workload, or operations in flight of a lun.
 pub(super) const THREADS_MAX: u64 = 65_536;
 
-/// A share in percent.
+/// Reads a percentage.
 pub(super) fn percent(text: &str) -> Result<f64, Refused> {
-    // A percent sign says what the number means anyway.
+    // A percent sign is optional.
     let number = values::number(text, Unit::Size)?;
     let percent = if text.trim_matches(['(', ')']).ends_with('%') { -number } else { number };
     if (0.0..=100.0).contains(&percent) {
@@ -23,7 +23,7 @@ pub(super) fn percent(text: &str) -> Result<f64, Refused> {
     }
 }
 
-/// First number and amount of the definitions that one stands for.
+/// Reads `count=`: first number and number of definitions.
 pub(super) fn count(text: &str) -> Result<(u64, u64), Refused> {
     let [first, number] = values::pair(text, Unit::Size)?;
     if first >= 0.0 && (1.0..=COUNT_MAX).contains(&number) {
@@ -49,13 +49,13 @@ pub(super) const fn host_row<O: 'static>(set: Set<O>, help: &'static str) -> Row
     parameter("host", "NAME,…", set, help).alias(&["hd"]).exact("job", "localhost")
 }
 
-/// `skew=`, which sets that field of the plan.
+/// `skew=`, which sets `field` of the plan.
 pub(super) const fn skew_row<O: 'static>(set: Set<O>, field: &'static str) -> Row<Parameter<O>> {
     let help = "percent of the run's rate; workloads without skew share the rest";
     parameter("skew", "PERCENT", set, help).exact(field, "30")
 }
 
-/// `openflags=`, which sets these fields of the plan; `is_sync` tells `o_sync`.
+/// `openflags=`, which sets these fields of the plan; `is_sync` is true for `o_sync`.
 pub(super) const fn open_flags_row<O: 'static>(
     set: Set<O>,
     is_sync: fn(&O) -> bool,

@@ -1,34 +1,34 @@
-//! Sizes and places of operations: `xfersize=`, `seekpct=`, `stride=`, `range=`.
+//! Sizes and offsets of operations: `xfersize=`, `seekpct=`, `stride=`, `range=`.
 
 use smart_default::SmartDefault;
 
 use crate::values::{self, Unit};
 use candor_front::Refused;
 
-/// Bytes of which transfers are multiples.
+/// Sector size; transfers are multiples of it.
 pub const SECTOR: f64 = 512.0;
 
 /// Bytes per operation.
 #[derive(Clone, Debug, PartialEq, SmartDefault)]
 pub enum TransferSize {
-    /// Always the same.
+    /// One size.
     #[default]
     Fixed(#[default = 4096] u64),
-    /// Sizes with their shares, in percent.
+    /// Sizes with their percentages.
     Mixed(Vec<(u64, f64)>),
-    /// Any size from the first to the second, in steps of the third.
+    /// Sizes from `min` to `max` in steps of `align`.
     Ranged {
-        /// Least.
+        /// Minimum.
         min: u64,
-        /// Greatest.
+        /// Maximum.
         max: u64,
-        /// Step, and alignment of places.
+        /// Step, and alignment of offsets.
         align: u64,
     },
 }
 
 impl TransferSize {
-    /// The greatest size.
+    /// Largest size.
     pub fn max(&self) -> u64 {
         match self {
             TransferSize::Fixed(size) => *size,
@@ -37,7 +37,7 @@ impl TransferSize {
         }
     }
 
-    /// The size that reports show: the only one, or the first.
+    /// Size in reports: the only one, or the first.
     pub fn first(&self) -> u64 {
         match self {
             TransferSize::Fixed(size) => *size,
@@ -47,10 +47,10 @@ impl TransferSize {
     }
 }
 
-/// Reads a size, sizes with percent, or least, greatest and step.
+/// Reads a size, sizes with percent, or minimum, maximum and step.
 ///
 /// # Errors
-/// The numbers make none of these.
+/// The numbers have another form.
 pub fn transfer_size(text: &str) -> Result<TransferSize, Refused> {
     let numbers = values::numbers(text, Unit::Size)?;
     let refused = |message: String, remedy: &str| Refused::whole(text, message, remedy);
@@ -87,42 +87,42 @@ pub fn transfer_size(text: &str) -> Result<TransferSize, Refused> {
     }
 }
 
-/// Order of the places of operations.
+/// Order of offsets.
 #[derive(Clone, Copy, Debug, PartialEq, SmartDefault)]
 pub struct Seek {
-    /// Share of operations that go to a random place, in percent.
+    /// Percent of operations with a random offset.
     #[default(100.0)]
     pub random_percent: f64,
-    /// One pass from start to end, then the run ends.
+    /// End the run after one sequential pass.
     pub to_end: bool,
-    /// Random places are drawn around the start: the midpoint of a Poisson distribution.
+    /// Midpoint of a Poisson distribution of random offsets.
     pub poisson: Option<f64>,
 }
 
 impl Seek {
-    /// The same with another share; a negative one stands for `eof`.
+    /// The same with another percentage; a negative one is `eof`.
     pub fn with_percent(self, percent: f64) -> Seek {
         Seek { random_percent: percent.max(0.0), to_end: percent < 0.0, ..self }
     }
 
-    /// The number that reports show: -1 for `eof`.
+    /// Number in reports: -1 for `eof`.
     pub fn shown(&self) -> f64 {
         if self.to_end { -1.0 } else { self.random_percent }
     }
 
-    /// True where no operation goes to a random place.
+    /// True if no offset is random.
     pub fn is_sequential(&self) -> bool {
         self.random_percent == 0.0
     }
 }
 
-/// Midpoint without a number of its own.
+/// Default midpoint.
 const POISSON_MIDPOINT: f64 = 3.0;
 
-/// Reads `random`, `seq`, `eof`, `poisson`, or a share in percent.
+/// Reads `random`, `seq`, `eof`, `poisson`, or a percentage.
 ///
 /// # Errors
-/// The words are none of these.
+/// A word is unknown.
 pub fn seek(text: &str) -> Result<Seek, Refused> {
     const WORDS: &[&str] = &["sequential", "eof", "random", "poisson"];
     let mut seek = Seek::default();
@@ -152,7 +152,7 @@ pub fn seek(text: &str) -> Result<Seek, Refused> {
     Ok(seek)
 }
 
-/// Part of a lun: from and to, each in percent of it up to 100 (200 for the end), or in bytes.
+/// Range of a lun: percent up to 100 (200 for the end), or bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LunRange {
     /// Start.
@@ -164,10 +164,10 @@ pub struct LunRange {
 /// Reads a range.
 ///
 /// # Errors
-/// There are not two numbers, or they do not go upwards.
+/// The value is not two ascending numbers.
 pub fn range(text: &str) -> Result<LunRange, Refused> {
     let [low, high] = values::pair(text, Unit::Size)?;
-    // A percent sign says what a number up to 100 means anyway.
+    // A percent sign is optional for numbers up to 100.
     let (low, high) = (low.abs(), high.abs());
     let refused = |message: String, remedy: &str| Err(Refused::whole(text, message, remedy));
     if low >= high {

@@ -1,4 +1,4 @@
-//! Data validation and its journal, as general parameters and the command line ask for.
+//! Data validation and its journal, from general parameters and the command line.
 
 use smart_default::SmartDefault;
 
@@ -8,57 +8,57 @@ use candor_front::Refused;
 /// Data validation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Validation {
-    /// Blocks are written with keys, and compared when they are read.
+    /// Write blocks with keys, and compare them when they are read.
     pub is_on: bool,
-    /// Each block is read back as soon as it is written.
+    /// Read each block directly after it is written.
     pub read_after_write: bool,
-    /// A block is not read before it is rewritten.
+    /// Skip the read of a block before it is rewritten.
     pub no_preread: bool,
-    /// The time of the last good access is kept, for reports of corruption.
+    /// Keep the time of the last good access for corruption reports.
     pub time: bool,
-    /// Blocks of zeros are no corruption.
+    /// Ignore blocks of zeros.
     pub ignore_zero_reads: bool,
 }
 
 /// Journal of the validation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Journal {
-    /// A journal is kept.
+    /// Keep a journal.
     pub is_on: bool,
-    /// A run begins with what the journal of an earlier one says.
+    /// Start a run from the journal of an earlier run.
     pub recover: bool,
-    /// The journal is not flushed after each record.
+    /// Do not flush the journal after each record.
     pub no_flush: bool,
-    /// Keys are saved at the end only.
+    /// Save keys only at the end.
     pub map_only: bool,
-    /// The run ends after the recovery.
+    /// End the run after the recovery.
     pub recover_only: bool,
-    /// Blocks are not read during the recovery.
+    /// Skip reading all blocks during the recovery.
     pub skip_read_all: bool,
-    /// Writes that were under way are no corruption, whatever they left.
+    /// Ignore the blocks of writes that were in flight.
     pub ignore_pending: bool,
-    /// Most bytes of the journal.
+    /// Maximum size of the journal in bytes.
     pub bytes_max: Option<u64>,
 }
 
 /// Reaction to errors of I/O and of data.
 #[derive(Clone, Debug, PartialEq, Eq, SmartDefault)]
 pub struct DataErrors {
-    /// Errors after which the run ends.
+    /// Number of errors that ends the run.
     #[default(50)]
     pub errors_max: u64,
-    /// Seconds that further errors are waited for.
+    /// Seconds to wait for further errors.
     pub wait_s: u64,
-    /// Command that runs at the first error.
+    /// Command to run at the first error.
     pub command: Option<String>,
-    /// A lun with an error is left out from then on.
+    /// Remove a lun after its first error.
     pub remove_device: bool,
 }
 
 /// Reads `validate=`.
 ///
 /// # Errors
-/// A word is none of the choices.
+/// A word is unknown.
 pub fn validation(text: &str) -> Result<Validation, Refused> {
     const WORDS: &[&str] =
         &["no", "yes", "read_after_write", "no_preread", "time", "ignore_zero_reads"];
@@ -83,7 +83,7 @@ pub fn validation(text: &str) -> Result<Validation, Refused> {
 /// Reads `journal=`.
 ///
 /// # Errors
-/// A word is none of the choices.
+/// A word is unknown.
 pub fn journal(text: &str) -> Result<Journal, Refused> {
     const WORDS: &[&str] = &[
         "yes",
@@ -118,10 +118,10 @@ pub fn journal(text: &str) -> Result<Journal, Refused> {
     Ok(journal)
 }
 
-/// Reads `data_errors=`: a number and perhaps seconds, a command, or `remove_device`.
+/// Reads `data_errors=`: a number with optional seconds, a command, or `remove_device`.
 ///
 /// # Errors
-/// The numbers are none.
+/// A number is invalid.
 pub fn data_errors(text: &str) -> Result<DataErrors, Refused> {
     let words = values::words(text)?;
     let is_number =

@@ -15,36 +15,36 @@ use candor_front::{Group, Refused, Row, Table};
 pub struct Wd {
     /// Storage definitions, by name or wildcard.
     pub sds: Vec<String>,
-    /// Hosts that run it.
+    /// Hosts that run the workload.
     pub hosts: Vec<String>,
-    /// Share of the rate of the run, in percent.
+    /// Percent of the run's rate.
     pub skew: Option<f64>,
     /// Bytes per operation.
     pub transfer_size: TransferSize,
-    /// Share of reads, in percent.
+    /// Percent of reads.
     #[default(100.0)]
     pub read_percent: f64,
-    /// Order of places.
+    /// Order of offsets.
     pub seek: Seek,
-    /// Least and greatest distance between the places of a forward skip.
+    /// Minimum and maximum distance of a forward skip.
     pub stride: Option<(u64, u64)>,
-    /// Share of reads that go to the hit area, in percent.
+    /// Percent of reads in the hit area.
     pub read_hit_percent: f64,
-    /// Share of writes that go to the hit area, in percent.
+    /// Percent of writes in the hit area.
     pub write_hit_percent: f64,
-    /// Rate of its own, in operations per second.
+    /// Rate of this workload in operations per second.
     pub rate: Option<f64>,
-    /// Order in which workloads are served; 1 is first.
+    /// Priority of the workload; 1 is first.
     pub priority: Option<u64>,
-    /// Part of the lun that is used.
+    /// Range of the lun.
     pub range: Option<LunRange>,
-    /// Part of the lun with places that are used most.
+    /// Range of the lun with the most frequent offsets.
     pub hot_band: Option<LunRange>,
     /// Operations in flight, with concatenated luns.
     pub threads: Option<u32>,
     /// Sequential streams.
     pub streams: Option<u64>,
-    /// Flags with which luns are opened.
+    /// Open flags of luns.
     pub open_flags: Option<OpenFlags>,
 }
 

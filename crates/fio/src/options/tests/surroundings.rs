@@ -1,9 +1,9 @@
-//! Options that the examples of others need.
+//! Options that the examples of other options need.
 
 use super::super::{Row, TABLE};
 use candor_front::evidence::{Partners, partners};
 
-/// Words of a job, and options whose examples need them in place of the derived words.
+/// Words of a job, and options whose examples need them instead of the derived words.
 const SURROUNDINGS: &Partners = &[
     ("bsrange=4k-16k", &["bs_unaligned"]),
     ("cpus_allowed=0-1 numjobs=2", &["cpus_allowed_policy"]),
@@ -123,7 +123,7 @@ const SURROUNDINGS: &Partners = &[
     ("zonemode=zbd zonesize=1m zone_reset_frequency=0.1", &["zone_reset_threshold"]),
 ];
 
-/// The words that the example of an option needs: a line of the table, or its parent with the
+/// Words that the example of an option needs: a line of the table, or its parent with the
 /// parent's words, or its engine.
 pub fn of(row: &Row) -> String {
     let own = partners(SURROUNDINGS, row.name);

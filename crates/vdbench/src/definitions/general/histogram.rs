@@ -3,15 +3,15 @@
 use crate::values;
 use candor_front::Refused;
 
-/// Most buckets.
+/// Maximum number of buckets.
 const BUCKETS_MAX: usize = 64;
 
-/// Upper ends of the buckets of response times.
+/// Upper bounds of the buckets of response times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buckets {
-    /// Upper ends in µs, ascending; the last bucket has none.
+    /// Upper bounds in µs, ascending; the last bucket is unbounded.
     pub ends_us: Vec<u64>,
-    /// Empty buckets at both ends are left out.
+    /// Hide empty buckets at both ends.
     pub suppress: bool,
 }
 
@@ -26,10 +26,10 @@ impl Default for Buckets {
     }
 }
 
-/// Reads `(default,END,…)`: ends that go upwards; a smaller number is a step to the next end.
+/// Reads `(default,END,…)`: ascending bounds; a smaller number is the step to the next bound.
 ///
 /// # Errors
-/// A word is no number, or there are too many buckets.
+/// A word is not a number, or there are too many buckets.
 pub(super) fn buckets(text: &str) -> Result<Buckets, Refused> {
     let items = values::items(text, false)?;
     let mut found = Buckets { ends_us: Vec::new(), suppress: false };

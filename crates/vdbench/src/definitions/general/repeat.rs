@@ -6,15 +6,15 @@ use candor_front::Refused;
 /// End of the repeats of all runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// None: until the user ends them.
+    /// Repeat until the user stops.
     Endless,
-    /// After so many times.
+    /// Number of repeats.
     Times(u64),
-    /// With the first time that ends after so many seconds.
+    /// Seconds after which no repeat starts.
     Seconds(u64),
 }
 
-/// Reads a number of times, or a time with `s`, `m` or `h`.
+/// Reads a number of repeats, or a time with `s`, `m` or `h`.
 ///
 /// # Errors
 /// The word is neither.
@@ -30,7 +30,7 @@ pub(super) fn repeat(text: &str) -> Result<Repeat, Refused> {
 }
 
 impl Repeat {
-    /// Repeats for a time: seconds, or a number with `s`, `m` or `h` behind it.
+    /// Repeats for a time: seconds, or a number with suffix `s`, `m` or `h`.
     pub fn time(word: &str) -> Option<Repeat> {
         let (digits, factor) = match word.as_bytes().last()? {
             b's' => (&word[..word.len() - 1], 1),

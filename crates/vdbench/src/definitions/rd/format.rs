@@ -1,4 +1,4 @@
-//! `format=`: making of file systems before a run.
+//! `format=`: creation of file systems before a run.
 
 use crate::values;
 use candor_front::Refused;
@@ -6,28 +6,28 @@ use candor_front::Refused;
 /// Steps of a format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Format {
-    /// There is a format at all.
+    /// A format runs.
     pub is_wanted: bool,
-    /// Directories and files that are there stay.
+    /// Keep existing directories and files.
     pub restart: bool,
-    /// The old tree is removed, and nothing is made.
+    /// Remove the old tree and create nothing.
     pub clean: bool,
-    /// No run follows.
+    /// Skip the run.
     pub only: bool,
-    /// Directories are made, and no files.
+    /// Create directories only.
     pub directories: bool,
-    /// One format before all runs of a loop.
+    /// Format once before all runs of a loop.
     pub once: bool,
-    /// The format ends when `elapsed` is over.
+    /// End the format after `elapsed`.
     pub limited: bool,
-    /// The tree is complete already, and not looked at.
+    /// Treat the tree as complete without a check.
     pub complete: bool,
 }
 
 /// Reads the words of `format=`.
 ///
 /// # Errors
-/// A word is none of the choices, or two of them exclude each other.
+/// A word is unknown, or two words exclude each other.
 pub(super) fn format(text: &str) -> Result<Format, Refused> {
     const WORDS: &[&str] =
         &["no", "directories", "restart", "only", "once", "clean", "limited", "complete", "yes"];

@@ -1,28 +1,28 @@
-//! Loops of a run definition: each value is a run of its own.
+//! Loops of a run definition: one run per value.
 
 use super::Rd;
 use crate::definitions::fwd::FileOperation;
 use crate::values::{self, Unit};
 use candor_front::Refused;
 
-/// The parameter that a loop changes.
+/// Parameter of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoopKind {
     /// Bytes per operation.
     TransferSize,
     /// Operations in flight of each lun, or threads of a workload.
     Threads,
-    /// Share of reads.
+    /// Percent of reads.
     ReadPercent,
-    /// Share of reads in the hit area.
+    /// Percent of reads in the hit area.
     ReadHitPercent,
-    /// Share of writes in the hit area.
+    /// Percent of writes in the hit area.
     WriteHitPercent,
-    /// Share of random places; -1 ends at the end.
+    /// Percent of random offsets; -1 is `eof`.
     SeekPercent,
     /// Bytes of the hit area.
     HitArea,
-    /// Bytes written per byte that a compressor leaves.
+    /// Compression ratio.
     CompressionRatio,
     /// Depth of the tree.
     Depth,
@@ -34,7 +34,7 @@ pub enum LoopKind {
     FileSize,
     /// Bytes of all files.
     TotalSize,
-    /// Bytes of files that are used.
+    /// Working set in bytes.
     WorkingSet,
     /// Operation on files.
     Operation,
@@ -45,7 +45,7 @@ pub enum LoopKind {
 }
 
 impl LoopKind {
-    /// The name in headings.
+    /// Name in headings.
     pub fn shown(self) -> &'static str {
         match self {
             LoopKind::TransferSize => "xfersize",
@@ -68,7 +68,7 @@ impl LoopKind {
         }
     }
 
-    /// Least and greatest value.
+    /// Minimum and maximum.
     fn bounds(self) -> [f64; 2] {
         const ANY: f64 = 1e18;
         match self {
@@ -88,7 +88,7 @@ impl LoopKind {
 /// Values of a loop.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoopValues {
-    /// Numbers; negative ones are shares in percent.
+    /// Numbers; negative ones are percent.
     Numbers(Vec<f64>),
     /// Operations on files.
     Operations(Vec<FileOperation>),
@@ -97,13 +97,13 @@ pub enum LoopValues {
 /// A loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
-    /// The parameter that it changes.
+    /// Parameter of the loop.
     pub kind: LoopKind,
-    /// The values, in order.
+    /// Values, in order.
     pub values: LoopValues,
 }
 
-/// Adds a loop behind the others; an earlier one over the same parameter goes.
+/// Adds an inner loop; it replaces an earlier loop over the same parameter.
 pub(super) fn put(rd: &mut Rd, added: Loop) {
     rd.loops.retain(|known| known.kind != added.kind);
     rd.loops.push(added);
@@ -124,7 +124,7 @@ pub(super) fn add(rd: &mut Rd, kind: LoopKind, text: &str) -> Result<(), Refused
     Ok(())
 }
 
-/// Shares of random places, as numbers or words.
+/// Percent of random offsets, as numbers or words.
 fn seeks(text: &str) -> Result<Vec<f64>, Refused> {
     const WORDS: &[&str] = &["sequential", "random", "eof"];
     let items = values::items(text, false)?;
@@ -141,7 +141,7 @@ fn seeks(text: &str) -> Result<Vec<f64>, Refused> {
     items.iter().map(seek).collect()
 }
 
-/// Percent that a compressor leaves, as ratios with three digits behind the point.
+/// Compressed sizes in percent, as ratios with three decimals.
 pub(super) fn add_compression(rd: &mut Rd, text: &str) -> Result<(), Refused> {
     let percents = values::numbers(text, Unit::Size)?;
     if percents.iter().any(|percent| !(*percent > 0.0 && *percent <= 100.0)) {
