@@ -1,4 +1,4 @@
-//! The syntax tree: command line and job files as written, as words with places, without meaning.
+//! The syntax tree: command line and job files as words with positions, without meaning.
 //!
 //! Files, environment variables and the values of keywords such as `$ncpus` come from a
 //! [`FioEnvironment`], so that tests need no host.
@@ -15,13 +15,13 @@ use candor_front::{Assignment, Diagnostic, Environment, Span, Spelling, Texts, W
 
 pub use clients::{Address, Client, PORT};
 
-/// The surroundings of a command line of fio: files, variables, and what keywords stand for.
+/// Environment of a command line: files, variables and values of keywords.
 pub trait FioEnvironment: Environment {
     /// The value of `$pagesize`, `$mb_memory` or `$ncpus`.
     fn keyword(&self, keyword: Keyword) -> u64;
 }
 
-/// A word that stands for something about the host.
+/// A keyword for a property of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keyword {
     /// `$pagesize`: bytes of a page of memory.
@@ -35,7 +35,7 @@ pub enum Keyword {
 /// The names that a command line may hold.
 #[derive(Clone, Debug)]
 pub struct Names {
-    /// Flags: what a command line may say that is no option of a job.
+    /// Flags of the command line, which are not job options.
     pub flags: Vec<Spelling>,
     /// Options of jobs.
     pub options: Vec<Spelling>,
@@ -43,7 +43,7 @@ pub struct Names {
 
 /// Reads a command line, the program's name first, and the job files that it names.
 ///
-/// Everything that could be read is in what is written, beside all diagnostics.
+/// The tree contains everything that could be read, in addition to all diagnostics.
 pub fn read(
     argv: &[OsString],
     names: &Names,
@@ -68,7 +68,7 @@ struct Reading<'a> {
     environment: &'a mut dyn FioEnvironment,
 }
 
-/// True for a section that gives defaults: so does any whose name begins like this.
+/// True for a section of defaults, whose name starts with `global`.
 fn is_global(name: &str) -> bool {
     name.starts_with("global")
 }
@@ -76,29 +76,29 @@ fn is_global(name: &str) -> bool {
 /// Assignments that were written together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Where they were written. Options of a job file are read in an order of their own (units
-    /// first), those of a command line as they stand.
+    /// Origin. Options of a job file are read in a special order (units first), options of a
+    /// command line as written.
     pub origin: Origin,
     /// The assignments, in the order written.
     pub assignments: Vec<Assignment>,
 }
 
-/// Where assignments were written.
+/// Origin of assignments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// In a job file or what it includes.
+    /// A job file or a file that it includes.
     JobFile,
     /// On the command line.
     CommandLine,
 }
 
-/// A section: what one `[name]` or `--name` opens.
+/// A section: the assignments after one `[name]` or `--name`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     /// The name.
     pub name: Word,
-    /// Which of [`Written::globals`] apply to it: those before it, of the same file. The first
-    /// file has those of the command line as well.
+    /// Indices of [`Written::globals`] that apply: earlier ones of the same file. The command
+    /// line's apply to the first file.
     pub globals: Range<usize>,
     /// The section's own options.
     pub own: Block,
@@ -113,11 +113,11 @@ pub struct Ast {
     pub flags: Vec<Given>,
     /// Blocks of defaults, in the order written.
     pub globals: Vec<Block>,
-    /// The jobs: those of the command line first, then file by file.
+    /// Jobs: first from the command line, then file by file.
     pub sections: Vec<Section>,
-    /// Hosts that run the jobs, in the order written; none where this one does.
+    /// Hosts that run the jobs, in written order; empty for this host.
     pub clients: Vec<Client>,
-    /// The texts that all places point into.
+    /// Texts of all positions.
     pub texts: Texts,
 }
 
@@ -139,7 +139,7 @@ impl Ast {
 pub struct Given {
     /// The full name, without dashes.
     pub name: &'static str,
-    /// Where the flag stands.
+    /// Position of the flag.
     pub at: Span,
     /// The value given with the flag.
     pub value: Option<Word>,

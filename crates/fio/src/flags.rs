@@ -12,10 +12,10 @@ use candor_front::{Diagnostic, Refused, Support};
 
 pub use table::TABLE;
 
-/// Everything that a command line requests beside its jobs.
+/// Requests of a command line in addition to its jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flags {
-    /// Where results go, and in which forms.
+    /// Destination and formats of the results.
     pub output: Output,
     /// An action instead of running jobs.
     pub instead: Option<Instead>,
@@ -23,9 +23,9 @@ pub struct Flags {
     pub readonly: bool,
     /// Remarks and notes are refused.
     pub warnings_fatal: bool,
-    /// When progress is shown.
+    /// When to report progress.
     pub eta: Eta,
-    /// After how long progress goes on in a new line.
+    /// Time after which progress continues on a new line.
     pub eta_newline: Option<Nanos>,
     /// Interval between two lines of progress.
     pub eta_interval: Option<Nanos>,
@@ -35,19 +35,19 @@ pub struct Flags {
     pub trigger: Trigger,
     /// Topics that are traced while jobs are read and run.
     pub debug: Vec<DebugKind>,
-    /// How the names of logs of all jobs' bandwidth together begin, where those are written.
+    /// Name prefix of the aggregate bandwidth logs, if requested.
     pub bandwidth_log: Option<String>,
-    /// The size of memory pools that was asked for, as written.
+    /// Requested size of memory pools, as written.
     pub pools: Option<String>,
     /// The idleness of CPUs is measured while jobs run.
     pub idle: Option<IdleKind>,
-    /// Where to wait for clients instead of running jobs.
+    /// Address to listen on instead of running jobs.
     pub server: Option<Address>,
-    /// A server goes on in the background, and its number stands in this file.
+    /// File for the process id of a server in the background.
     pub pid_file: Option<PathBuf>,
 }
 
-/// The idleness of CPUs, as it is shown.
+/// Format of CPU idleness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleKind {
     /// Of all together.
@@ -61,7 +61,7 @@ pub enum IdleKind {
 pub enum DebugKind {
     /// Jobs that begin and end.
     Process,
-    /// Files that are made ready and used.
+    /// Files to create and use.
     File,
     /// Operations and bytes.
     Io,
@@ -93,7 +93,7 @@ pub enum DebugKind {
     Compress,
     /// Steadiness.
     Steadystate,
-    /// The thread beside the jobs.
+    /// The additional thread.
     Helperthread,
     /// Zones.
     Zbd,
@@ -128,7 +128,7 @@ impl DebugKind {
         DebugKind::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
 
-    /// True where there is something to tell.
+    /// True if there is something to report.
     pub fn is_traced(self) -> bool {
         use DebugKind::{File, Io, Job, Parse, Process, Random, Verify};
         matches!(self, Process | File | Io | Verify | Random | Parse | Job)
@@ -152,7 +152,7 @@ pub struct Trigger {
     pub command: Option<String>,
 }
 
-/// When progress is shown.
+/// When to report progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Eta {
     /// On a terminal.
@@ -171,15 +171,15 @@ pub enum Instead {
     Help,
     /// The version is printed.
     Version,
-    /// An option is explained; all are listed where none is named.
+    /// Explain an option, or list all options.
     CommandHelp(Option<String>),
-    /// Engines are listed, or what one of them offers.
+    /// List engines, or the options of one.
     EngineHelp(Option<String>),
     /// The lines of a compressed log are printed.
     InflateLog(PathBuf),
     /// The topics of `--debug` are listed.
     DebugHelp,
-    /// Checksums are measured: those named, or all.
+    /// Measure the named checksums, or all.
     CrcTest(Option<String>),
     /// The clocks of the CPUs are compared.
     ClockTest,
@@ -194,8 +194,8 @@ pub enum Instead {
 }
 
 impl Flags {
-    /// Reads the flags in the order in which they were given. The first that asks for something
-    /// instead of running decides, but help and version come before the rest.
+    /// Reads the flags in order. The first action other than a run decides, but help and version
+    /// precede the rest.
     pub fn read(ast: &Ast) -> (Flags, Vec<Diagnostic>) {
         let mut flags = Flags::default();
         flags.output.terse_version = 3;

@@ -4,8 +4,8 @@ use super::flags;
 use super::options::{self, ENGINES, Row, TABLE};
 use candor_front::{Coverage, unknown};
 
-/// The version of fio whose manual candor follows and whose output it writes, in the form that
-/// scripts take apart. Consumers read it to know which fields to expect.
+/// The version of fio whose manual and output candor follows. Parsers read it to select the fields
+/// to expect.
 pub const VERSION: &str = "fio-3.42";
 
 /// The help.
@@ -21,12 +21,12 @@ pub fn usage(version: &str) -> String {
 /// The text of `--cmdhelp`: one option, or all that are done.
 ///
 /// # Errors
-/// There is no such option; the sentence names the nearest.
+/// The option is unknown; the sentence names the nearest.
 pub fn of_option(name: Option<&str>) -> Result<String, String> {
     TABLE.explain(name.filter(|name| *name != "all"))
 }
 
-/// The same about the option nearest to a name that is none.
+/// Describes the option nearest to an unknown name.
 ///
 /// # Errors
 /// No name is near.
@@ -40,7 +40,7 @@ pub fn of_nearest_option(name: &str) -> Result<String, String> {
 /// The text of `--enghelp`: all engines, one of them, or an option of it.
 ///
 /// # Errors
-/// There is no such engine or option.
+/// The engine or option is unknown.
 pub fn of_engine(name_and_option: Option<&str>) -> Result<String, String> {
     let Some(name_and_option) = name_and_option else {
         let line = |engine: &options::EngineName| format!("\t{}\n", engine.name);

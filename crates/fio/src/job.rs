@@ -1,4 +1,4 @@
-//! Facts about a job that the output needs beside its measurement.
+//! Facts about a job that the output needs in addition to its measurement.
 
 use smart_default::SmartDefault;
 use std::path::PathBuf;
@@ -13,20 +13,20 @@ pub struct FioJob {
     pub name: String,
     /// `description`.
     pub description: Option<String>,
-    /// Nothing says how large files are that are not there yet.
+    /// The size of missing files is unknown.
     pub without_size: bool,
     /// The I/O priority of operations that have none of their own, in the kernel's form.
     pub io_priority: u16,
     /// The job's phase, as an index into the plan's phases.
     pub phase: usize,
-    /// The job's place in that phase, as an index into its jobs.
+    /// Index of the job in that phase.
     pub job: usize,
-    /// Number of its reporting group, from 0.
+    /// Number of the reporting group, from 0.
     pub group_id: u32,
-    /// The job's figures are shown with those of its group.
+    /// True if the group is reported as one.
     pub group_reporting: bool,
-    /// Options of the section as written, in order, without those of `[global]`; absent where
-    /// there are none.
+    /// Options of the section as written, in order, without options of `[global]`; absent without
+    /// any.
     pub options: Option<Vec<(String, String)>>,
     /// The number within its section, from 0: clones that `numjobs` makes count on.
     pub clone: u32,
@@ -34,37 +34,36 @@ pub struct FioJob {
     pub number: u32,
     /// The job's shape, for the lines before the run.
     pub shape: Shape,
-    /// Direction under which fio counts work that is no I/O; absent for I/O.
+    /// Direction under which fio counts operations without I/O; absent for I/O.
     pub counted_as: Option<Direction>,
-    /// `continue_on_error`: errors are counted and shown.
+    /// `continue_on_error`: count and report errors.
     pub counts_errors: bool,
-    /// Blocks that are not what was written are such errors: the job ends with them, but does not
-    /// fail.
+    /// Blocks with wrong data are tolerated errors: the job ends with them, but does not fail.
     pub counts_mismatches: bool,
-    /// `zonemode=zbd` of a job that writes or trims: resets of zones are shown.
+    /// `zonemode=zbd` of a job that writes or trims: report resets of zones.
     pub counts_zone_resets: bool,
-    /// `verify_only`: what was checked counts as written, too.
+    /// `verify_only`: verified blocks also count as written.
     pub verify_only: bool,
     /// Blocks are checked while more are written (`verify_backlog`).
     pub checks_beside: bool,
-    /// The count of an operation on a name, which moves no bytes.
+    /// Count of an operation on a name, which moves no bytes.
     pub per_name: Option<PerName>,
     /// `latency_target` and its kin.
     pub latency_goal: LatencyGoal,
-    /// `steadystate`, where asked for.
+    /// `steadystate`, if requested.
     pub steady: Option<SteadyGoal>,
-    /// Which logs are written.
+    /// Log files to write.
     pub logs: Logs,
-    /// Where its state of verification is saved, if it is.
+    /// Where to save the verification state, if at all.
     pub state: Option<StateFile>,
-    /// The figures that are reported, and their form.
+    /// Metrics to report, and their format.
     pub reporting: Reporting,
-    /// `job_start_clock_id`: by so many ms that clock is ahead of the wall clock.
+    /// `job_start_clock_id`: offset of the clock to the wall clock in ms.
     pub start_ahead_ms: i64,
 }
 
 impl FioJob {
-    /// The job as a client ran it, whose logs and state have its name in theirs.
+    /// The job of one client, whose name is part of the names of logs and states.
     #[must_use]
     pub fn of_client(&self, client: &str) -> FioJob {
         let mut job = self.clone();
@@ -83,11 +82,11 @@ impl FioJob {
 /// The file that a job's state is saved in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StateFile {
-    /// Where.
+    /// Path.
     pub path: PathBuf,
     /// Writes that may have been under way when the job was cut short.
     pub depth: u32,
-    /// Which writes it holds.
+    /// Writes in the state.
     pub holds: SavedWrites,
 }
 
@@ -97,14 +96,14 @@ pub enum SavedWrites {
     /// All that completed.
     #[default]
     Completed,
-    /// Those that completed before a sync of their file that succeeded.
+    /// Writes that completed before a successful sync of their file.
     Synced {
         /// All files are synced at the end.
         at_end: bool,
     },
 }
 
-/// fio's count for a file of which only the name is touched: as much as if it were read.
+/// fio counts an operation on a name as if the file were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PerName {
     /// Operations.
@@ -116,9 +115,9 @@ pub struct PerName {
 /// The shape of a job, for the lines before the run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape {
-    /// The word of `rw`, such as `randread`.
+    /// The value of `rw`, such as `randread`.
     pub rw: String,
-    /// Smallest and greatest block in bytes, per direction.
+    /// Minimum and maximum block size in bytes, per direction.
     pub sizes: PerDirection<(u64, u64)>,
     /// The first two of these are for sequential and random I/O (`bs_is_seq_rand`).
     pub sizes_by_order: bool,
@@ -128,23 +127,22 @@ pub struct Shape {
     pub depth: u32,
     /// `thread`: a thread in fio's reckoning and not a process.
     pub thread: bool,
-    /// Lines about a job that does no I/O, of which only latencies are shown.
+    /// Lines about a job without I/O, of which only latencies are reported.
     pub instead: Option<String>,
-    /// Lines of fio's about the section, which stand before its own.
+    /// fio's lines about the section, before its results.
     pub remarks: String,
-    /// `io_submit_mode=offload`: each thread of the job has one operation, which is fio's depth.
+    /// `io_submit_mode=offload`: each thread has one operation; their number is the depth.
     pub offloads: bool,
-    /// The engine does one operation at a time, and `iodepth` asks for more.
+    /// The engine runs one operation at a time, but `iodepth` is higher.
     pub depth_capped: bool,
-    /// Files that are missing or too short are laid out before the run, by fio's account: also
-    /// those that are only written.
+    /// fio lays out missing or short files before the run, even if the job only writes them.
     pub lays_out: bool,
 }
 
 /// `latency_target` and its kin, as the results repeat them.
 #[derive(Clone, Copy, Debug, PartialEq, SmartDefault)]
 pub struct LatencyGoal {
-    /// `latency_target`, 0 where there is none.
+    /// `latency_target`; 0 is none.
     pub target_ns: u64,
     /// `latency_window`.
     pub window_ns: u64,
@@ -156,9 +154,9 @@ pub struct LatencyGoal {
 /// `steadystate` and its kin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SteadyGoal {
-    /// The figure that counts.
+    /// Metric of the criterion.
     pub figure: SteadyFigure,
-    /// The slope counts; else the greatest deviation from the mean.
+    /// True for a slope, false for the maximum deviation from the mean.
     pub slope: bool,
     /// The limit: in percent, or absolute.
     pub limit: f64,
@@ -170,7 +168,7 @@ pub struct SteadyGoal {
     pub windows: u64,
 }
 
-/// Which logs of a job are written, and how.
+/// Log files of a job, and their format.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Logs {
     /// `write_bw_log`: how the name begins.
@@ -183,7 +181,7 @@ pub struct Logs {
     pub histogram: Option<String>,
     /// `log_avg_msec`; 0 logs every operation.
     pub window_ms: u64,
-    /// `log_window_value`: what a window shows.
+    /// `log_window_value`: value of a window.
     pub window_value: WindowValue,
     /// `log_hist_coarseness`: 0 to 6.
     pub coarseness: u32,
@@ -193,8 +191,8 @@ pub struct Logs {
     pub priority: bool,
     /// `log_issue_time`.
     pub issue_time: bool,
-    /// `log_unix_epoch` and its kin: times are those of a clock that is so many ms ahead of the
-    /// wall clock; absent counts them from the job's beginning.
+    /// `log_unix_epoch` and related options: offset of the log's clock to the wall clock in ms;
+    /// absent if times count from the job's start.
     pub epoch_ahead_ms: Option<i64>,
     /// `log_store_compressed`.
     pub compressed: bool,
@@ -209,16 +207,16 @@ pub struct Logs {
 /// The value in a line of an averaged log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WindowValue {
-    /// The mean of its window.
+    /// Mean of the window.
     #[default]
     Mean,
-    /// The greatest.
+    /// Maximum of the window.
     Max,
     /// Both, in this order.
     Both,
 }
 
-/// The figures that are reported about a job, and their units.
+/// Reported metrics of a job, and their units.
 #[derive(Clone, Debug, PartialEq, SmartDefault)]
 pub struct Reporting {
     /// Bytes in a "K": 1024 or 1000.
@@ -235,36 +233,36 @@ pub struct Reporting {
     pub lat_percentiles: bool,
     /// Percentiles of submission latency.
     pub slat_percentiles: bool,
-    /// Which percentiles, ascending.
+    /// Percentiles, ascending.
     #[default(PERCENTILES.to_vec())]
     pub percentiles: Vec<f64>,
-    /// Decimals that all of them are shown with, if some were written with so many.
+    /// Decimals of all percentiles, if some were written with decimals.
     pub percentile_places: usize,
-    /// Total latency is shown.
+    /// Report total latency.
     #[default(true)]
     pub lat: bool,
-    /// Completion latency is shown.
+    /// Report completion latency.
     #[default(true)]
     pub clat: bool,
-    /// Submission latency is shown.
+    /// Report submission latency.
     #[default(true)]
     pub slat: bool,
-    /// Sampled bandwidth is shown: not of a job that moves nothing.
+    /// Report sampled bandwidth; false for a job that moves no bytes.
     #[default(true)]
     pub bandwidth: bool,
-    /// A log of bandwidth has a line for each operation, where it has one for any.
+    /// Allow a line per operation in a bandwidth log.
     #[default(true)]
     pub bandwidth_by_operation: bool,
-    /// The same for a log of operations.
+    /// Allow a line per operation in an IOPS log.
     #[default(true)]
     pub iops_by_operation: bool,
-    /// Counters of the devices are shown.
+    /// Report counters of devices.
     #[default(true)]
     pub disk_util: bool,
-    /// Digits of rounded figures.
+    /// Significant digits of rounded values.
     #[default(4)]
     pub significant_figures: u32,
-    /// The job is reported at all.
+    /// Report the job.
     #[default(true)]
     pub stats: bool,
     /// Latency is from the intended start and not from hand-over.
@@ -272,7 +270,7 @@ pub struct Reporting {
 }
 
 impl Reporting {
-    /// The same in the units of another, and with its directions together or apart.
+    /// Copies the units of another, and its combination of directions.
     #[must_use]
     pub fn in_units_of(self, other: &Reporting) -> Reporting {
         let Reporting { kb_base, unit_base, unified_rw, significant_figures, .. } = *other;
@@ -280,45 +278,45 @@ impl Reporting {
     }
 }
 
-/// The percentiles that fio shows when none are asked for.
+/// Default percentiles of fio.
 pub const PERCENTILES: [f64; 17] = [
     1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
     99.99,
 ];
 
-/// Where the results go and in which forms.
+/// Destination and formats of the results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Output {
-    /// Forms, in the order asked for; empty means the normal text.
+    /// Formats in requested order; empty means normal text.
     pub formats: Vec<Format>,
-    /// Version of the terse line, 2 to 5; 3 unless told.
+    /// Version of the terse line, 2 to 5; default 3.
     pub terse_version: u32,
     /// The file that results go to instead of standard output.
     pub file: Option<PathBuf>,
     /// The terse line follows the normal text.
     pub append_terse: bool,
-    /// Options of `[global]` as written, in order; absent where there are none.
+    /// Options of `[global]` as written, in order; absent without any.
     pub global_options: Option<Vec<(String, String)>>,
-    /// Place of candor's verdict among the results.
+    /// Position of candor's verdict in the results.
     pub verdict: VerdictPlace,
-    /// Idleness of the CPUs, where that was measured.
+    /// CPU idleness, if measured.
     pub idleness: Option<Idleness>,
-    /// Hosts that run the jobs, in the order of their numbers; none where this one does.
+    /// Hosts that run the jobs, in the order of their numbers; empty for this host.
     pub clients: Vec<ClientName>,
 }
 
 /// Names of a host that runs jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientName {
-    /// Name in text, which no other has.
+    /// Unique name in text.
     pub name: String,
-    /// The host as it was asked for.
+    /// The host as requested.
     pub host: String,
-    /// The port of its server.
+    /// Port of the host's server.
     pub port: u16,
 }
 
-/// Place of candor's verdict among the results.
+/// Position of candor's verdict in the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VerdictPlace {
     /// For a person: a key of the JSON; in text the last lines.
@@ -335,7 +333,7 @@ pub enum VerdictPlace {
 pub struct Idleness {
     /// All CPUs together, in percent.
     pub system: f64,
-    /// Each CPU's number and percent, where they are shown.
+    /// Number and percent of each CPU, if reported.
     pub per_cpu: Option<Vec<(u32, f64)>>,
     /// Mean time for a unit of the work that fills the rest, in µs.
     pub unit_mean_us: f64,

@@ -29,7 +29,7 @@ use candor_front::Diagnostic;
 
 /// Reads a command line of fio, the program's name first, and the job files that it names.
 ///
-/// Everything that could be read is in the syntax tree, beside all diagnostics.
+/// The syntax tree contains everything that could be read, in addition to all diagnostics.
 pub fn read(
     argv: &[OsString],
     environment: &mut dyn ast::FioEnvironment,

@@ -1,8 +1,8 @@
-//! Settings of all sections into a plan, and into what the output must know beside it.
+//! Lowers the options of all sections to a plan, and to facts for the output.
 //!
-//! Each clone of a section becomes one job of one worker with targets of its own. One topic per
-//! file: each fills its part of the job and refuses by name what the plan cannot say. What a row
-//! of the table refuses or notes by itself needs no word there.
+//! Each clone of a section becomes one job with one worker and its own targets. Each topic has one
+//! file, which fills its part of the job and refuses what the plan cannot express. Refusals and
+//! notes of rows need no code there.
 
 mod content;
 mod engines;
@@ -33,27 +33,27 @@ use candor_front::{Diagnostic, Diagnostics, Host, Origins};
 
 use instance::Instance;
 
-/// Everything that a user's words lower to.
+/// Result of lowering a command line.
 #[derive(Clone, Debug)]
 pub struct Lowered {
     /// The plan that runs.
     pub plan: Plan,
-    /// Where each part of the plan was written.
+    /// Positions of the plan's parts.
     pub origins: Origins,
-    /// Facts about each job that the output needs beside its measurement.
+    /// Facts about each job that the output needs in addition to its measurement.
     pub jobs: Vec<FioJob>,
-    /// Where what runs is not exactly what was asked.
+    /// Differences between the run and the request.
     pub notes: Vec<Note>,
     /// Devices that are written to although they are mounted or otherwise held.
     pub mounted_write: bool,
-    /// Options of `[global]` as written, in order; absent where there are none.
+    /// Options of `[global]` as written, in order; absent without any.
     pub global_options: Option<Vec<(String, String)>>,
     /// Files that are to be written before anything runs, with their bytes: merged traces.
     pub merged: Vec<(PathBuf, Vec<u8>)>,
 }
 
 impl Lowered {
-    /// No file is made, and none made longer: a job whose file is missing fails.
+    /// Create or extend no file: a job with a missing file fails.
     pub fn make_nothing(&mut self) {
         for target in &mut self.plan.targets {
             (target.layout, target.create) = (Layout::Never, Create::Nothing);
@@ -131,7 +131,7 @@ fn aux_path(ast: &Ast) -> Option<&str> {
     given.value.as_ref().map(|word| word.text.as_str())
 }
 
-/// Most jobs of one run, as fio has it.
+/// Maximum number of jobs of a run, as in fio.
 const JOBS_MAX: u64 = 4096;
 
 fn too_many(section: &Section, options: &JobOptions) -> Diagnostic {
@@ -141,7 +141,7 @@ fn too_many(section: &Section, options: &JobOptions) -> Diagnostic {
     Diagnostic::new(at, "max-jobs", &section.name.text, message).remedy("use fewer, and more depth")
 }
 
-/// Files that the plan lists for the clones of a section, those that several use more than once.
+/// Listed files of the clones of a section; several clones may share one.
 fn files_listed(options: &JobOptions) -> u64 {
     let number = if names::is_listed(options) { options.files.number } else { 1 };
     options.runtime.clones.saturating_mul(number.max(1))
@@ -231,7 +231,7 @@ fn instance(
     plan.phases[seat.phase].jobs.push(job);
 }
 
-/// The plan is checked as any other; what is wrong with it points into the user's words.
+/// Checks the plan; problems point to the user's words.
 fn finish(mut lowered: Lowered, mut diagnostics: Diagnostics) -> Result<Lowered, Vec<Diagnostic>> {
     if diagnostics.errors.is_empty() {
         let problems = check::check(&lowered.plan);

@@ -1,9 +1,9 @@
-//! A report into fio's output: text, JSON, terse lines, the status line, log files.
+//! Writes a report in fio's output formats: text, JSON, terse lines, status line, log files.
 //!
-//! [`preamble`] is what fio says before it runs, [`write`] its results in every form asked for,
-//! [`status::Status::line`] how far it is, [`logs::files`] the logs. What candor did not measure is
-//! computed from what it did, or shown as fio shows what was not measured: without a line in text,
-//! as zero with `N` 0 in JSON.
+//! [`preamble`] has the lines before the run, [`write`] the results in every requested format,
+//! [`status::Status::line`] the progress, [`logs::files`] the logs. Metrics that candor did not
+//! measure are computed from others, or appear as in fio: without a line in text, as zero with `N`
+//! 0 in JSON.
 
 pub mod clients;
 mod figures;
@@ -29,10 +29,9 @@ pub use preamble::{capped, laying_out, preamble};
 
 use super::help::VERSION;
 
-/// The results, in every form asked for. In fio's order, whatever the order of the words: terse
-/// lines, JSON, text.
+/// Results in every requested format, in fio's order: terse lines, JSON, text.
 ///
-/// Also for the report so far of a run that goes on: each call gives whole documents.
+/// During a run, each call writes complete documents of the report so far.
 pub fn write(report: &Report, jobs: &[FioJob], output: &Output) -> String {
     write_at(report, jobs, output, &Moment::now())
 }
@@ -61,8 +60,8 @@ fn write_at(report: &Report, jobs: &[FioJob], output: &Output, now: &Moment) -> 
     text
 }
 
-/// Words of fio's figures, and what stands for them in candor's sentences: scripts pick lines of
-/// fio by such words.
+/// Labels of fio's metrics, and replacements in candor's sentences, because scripts select lines of
+/// fio by these labels.
 const FIGURES: &[(&str, &str)] = &[
     ("IOPS", "I/O per second"),
     ("iops", "I/O per second"),
@@ -73,12 +72,12 @@ const FIGURES: &[(&str, &str)] = &[
     ("clat", "latency"),
 ];
 
-/// candor's own words as text, where they do not stand beside fio's.
+/// The verdict as text, if not within fio's output.
 pub fn verdict(report: &Report) -> String {
     candor_front::verdict::text(report, FIGURES)
 }
 
-/// Version 3 unless told.
+/// Default: version 3.
 fn terse_version(output: &Output) -> u32 {
     match output.terse_version {
         2..=5 => output.terse_version,

@@ -5,7 +5,7 @@ use candor_plan::shell::quoted;
 use super::ast::{Ast, Block};
 use candor_front::Assignment;
 
-/// A line for each job file: what a command line has to say to run the same.
+/// A line per job file: an equivalent command line.
 pub fn lines(ast: &Ast) -> String {
     let (mut text, mut words) = (String::new(), vec!["fio".to_owned()]);
     let mut globals_done = 0;

@@ -1,9 +1,9 @@
-//! Files of state: where the writing of a job ended, for whoever verifies it later.
+//! State files: where the writing of a job ended, for a later verification.
 //!
-//! The numbers are little-endian. Head (24 bytes): version 3, bytes behind the head, a CRC-32C of
-//! these that is not inverted at its end. Behind it (152 bytes): number of entries, depth (4 bytes)
-//! and number of files (4), writes issued, number of the job, the generator's state (56), the job's
-//! name (64). Then per write that finished, latest first: file and offset.
+//! Numbers are little-endian. Header (24 bytes): version 3, length of the rest, its CRC-32C without
+//! final inversion. The rest starts with 152 bytes: number of entries, depth (4 bytes), number of
+//! files (4), issued writes, number of the job, the generator's state (56), the job's name (64). An
+//! entry per completed write follows, latest first: file and offset.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ const FIXED_BYTES: usize = 152;
 const RANDOM_BYTES: usize = 56;
 const NAME_BYTES: usize = 64;
 const ENTRY_BYTES: usize = 16;
-/// A mark in place of the generator's state, whose last bytes are unused otherwise.
+/// Marks unused bytes of the generator's state.
 const OWN_MARK: &[u8; 8] = b"candor\0\0";
 /// More than any file of state has.
 pub(super) const BYTES_MAX: usize = 64 << 20;
@@ -48,7 +48,7 @@ fn measured<'a>(report: &'a Report, job: &FioJob) -> Option<&'a Measurement> {
     phases.filter_map(|phase| phase.measurements.get(job.job)).next_back()
 }
 
-/// The writes that a state holds. The final sync succeeded where nothing but operations failed.
+/// Writes in a state. The final sync succeeded if only operations failed.
 fn held(last: &LastWrites, holds: SavedWrites, measured: &Measurement) -> LastWrites {
     let flushed = || measured.errors.iter().all(|failure| failure.op.is_some());
     match holds {
@@ -87,7 +87,7 @@ fn encoded(job: &FioJob, file: &StateFile, last: &LastWrites) -> Vec<u8> {
 /// A file of state as read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Loaded {
-    /// Where writing ended.
+    /// End of writing.
     pub written: Written,
     /// candor wrote it, and so draws the same offsets again.
     pub own: bool,
@@ -218,7 +218,7 @@ pub(super) mod tests {
         #[test]
         fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
             let _ = decoded(&bytes);
-            // The same with a head that is right.
+            // The same with a correct header.
             let mut whole = Vec::new();
             for number in [VERSION, bytes.len() as u64, u64::from(crc32c(&bytes))] {
                 whole.extend(number.to_le_bytes());

@@ -1,4 +1,4 @@
-//! Traces that are replayed: fio's own text in its versions 2 and 3, and what blktrace recorded.
+//! Replayed traces: fio's text of versions 2 and 3, and files of blktrace.
 //!
 //! Reading goes line by line (or event by event), so that only the steps are held in memory.
 
@@ -16,7 +16,7 @@ use candor_plan::{Bytes, nearest};
 
 use crate::options::Trace as TraceOptions;
 
-/// Steps of one trace at most: 2 GiB of memory.
+/// Maximum number of steps of a trace: 2 GiB of memory.
 const STEPS_MAX: usize = 1 << 26;
 
 /// A trace as read.
@@ -26,7 +26,7 @@ pub struct Recorded {
     pub files: Vec<String>,
     /// The steps; times count from the first line or event.
     pub steps: Vec<Step>,
-    /// Operations that were in flight at a time, where the trace tells.
+    /// Operations in flight, if the trace shows them.
     pub depth: Option<u32>,
     /// Lines that were passed over, or read in an odd way.
     pub remarks: Vec<Remark>,
@@ -35,7 +35,7 @@ pub struct Recorded {
 /// Lines that were passed over, or read in an odd way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// The first place.
+    /// First position.
     pub place: String,
     /// The reading that was chosen.
     pub did: &'static str,
@@ -50,7 +50,7 @@ pub struct Remark {
 pub struct Fault {
     /// `file:line:column`, or as much of it as there is.
     pub place: String,
-    /// The fault, with the word.
+    /// The fault, with its word.
     pub message: String,
     /// The remedy.
     pub remedy: String,
@@ -65,7 +65,7 @@ impl fmt::Display for Fault {
 /// Finds the path of a block device by its major and minor number.
 pub type FindDevice<'a> = &'a dyn Fn(u32, u32) -> Option<PathBuf>;
 
-/// Reads a trace of either kind, which is called `name` in sentences.
+/// Reads a trace of either kind; sentences use `name`.
 ///
 /// # Errors
 /// The first thing that is wrong with it.
@@ -109,7 +109,7 @@ pub fn unreadable(name: &str, error: &io::Error) -> Fault {
     }
 }
 
-/// Steps in the making, under the options that say how they are replayed.
+/// Steps under construction, with the options of the replay.
 struct Steps<'a> {
     given: &'a TraceOptions,
     recorded: Recorded,
@@ -120,7 +120,7 @@ impl<'a> Steps<'a> {
         Steps { given, recorded: Recorded::default() }
     }
 
-    /// The index of a file, which from now on is one of those opened.
+    /// The index of a file, which is now opened.
     fn file(&mut self, path: &str) -> u32 {
         let path = self.given.redirect.as_deref().unwrap_or(path);
         let files = &mut self.recorded.files;
@@ -132,8 +132,7 @@ impl<'a> Steps<'a> {
         index as u32
     }
 
-    /// Adds an operation that is due so many ns after the first one in the trace's own time;
-    /// what is to be skipped is not added.
+    /// Adds an operation, due N ns after the first one in the trace's time, unless it is skipped.
     fn add(&mut self, at_ns: u64, file: u32, action: Action, [offset, length]: [u64; 2]) -> Added {
         let skip = self.given.skip;
         let skipped = match action {
@@ -175,7 +174,7 @@ impl<'a> Steps<'a> {
         u64::try_from(scaled).unwrap_or(u64::MAX)
     }
 
-    /// Notes something, once with the place of the first time.
+    /// Adds a note once, with its first position.
     fn remark(&mut self, place: String, did: &'static str, why: &'static str) {
         let known = self.recorded.remarks.iter_mut().find(|remark| remark.did == did);
         match known {
@@ -188,7 +187,7 @@ impl<'a> Steps<'a> {
 /// An operation was added, or a sentence why it cannot be.
 type Added = Result<(), String>;
 
-/// ` (did you mean `x`?)`, where a known word is near.
+/// ` (did you mean `x`?)`, if a known word is near.
 fn meant(word: &str, known: &[&str]) -> String {
     nearest(word, known.iter().copied())
         .map_or_else(String::new, |near| format!("; did you mean `{near}`?"))

@@ -1,9 +1,8 @@
 //! Values as fio's users write them: sizes, times, ranges, lists, splits, arithmetic.
 //!
-//! Pure functions from a word to a typed value. What fio takes for something else without a word
-//! (`1.5k` as one byte) is refused, with both readings; what it reads oddly but as documented
-//! (`4KiB` as 4000 bytes), or plainly up to where it stops (`1.5s` as 1 s), is followed, with a
-//! remark.
+//! Pure functions from a word to a typed value. A value that fio misreads silently (`1.5k` as one
+//! byte) is refused with both readings. A value that it reads oddly but as documented (`4KiB` as
+//! 4000 bytes), or visibly truncated (`1.5s` as 1 s), is accepted with a remark.
 
 mod arithmetic;
 mod list;
@@ -22,7 +21,7 @@ pub use range::{range, ranges_by_direction, time_range};
 pub use split::{Share, split, splits_by_direction};
 pub use time::{TimeUnit, time};
 
-/// Splits at a separator, with the byte where each part begins.
+/// Splits at a separator and returns the start of each part.
 fn parts(text: &str, mut separator: impl FnMut(char) -> bool) -> Vec<(usize, &str)> {
     let mut parts = Vec::new();
     let mut start = 0;

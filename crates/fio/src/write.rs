@@ -1,7 +1,7 @@
-//! A plan as a job file, where fio's words say it exactly.
+//! Writes a plan as a job file, if fio can express it exactly.
 //!
-//! Nothing here is believed for having been written: the text is read as fio's words are, and what
-//! the plan of it does otherwise is told instead of the text.
+//! The text is read as fio's options are, and its plan is compared. If the plans differ, the result
+//! is the differences instead of the text.
 
 mod same;
 
@@ -19,7 +19,7 @@ use candor_front::{Environment, Host};
 /// The plan as a job file of fio.
 ///
 /// # Errors
-/// Sentences on each part of the plan for which fio has no words, or words for something near.
+/// Returns sentences on parts of the plan that fio cannot express.
 pub fn job_file(plan: &Plan, host: &dyn Host) -> Result<String, Vec<String>> {
     let text = text(plan)?;
     let argv = ["fio".into(), TEXT.into()];
@@ -84,7 +84,7 @@ fn text(plan: &Plan) -> Result<String, Vec<String>> {
     Ok(text)
 }
 
-/// The words of a section.
+/// Options of a section.
 #[derive(Default)]
 struct Words(String);
 
@@ -253,7 +253,7 @@ impl Words {
     }
 }
 
-/// The pace of each worker of a job; none where rates cannot be divided.
+/// The pace of each worker of a job; `None` if rates cannot be divided.
 fn pace_of_each(pace: &Pace, workers: u32) -> Option<Pace> {
     let workers = u64::from(workers.max(1));
     let part = |rate: u64| rate.is_multiple_of(workers).then_some(rate / workers);
@@ -275,7 +275,7 @@ fn pace_of_each(pace: &Pace, workers: u32) -> Option<Pace> {
     Some(each)
 }
 
-/// A distribution with its parameter and, where it has one, its centre.
+/// A distribution with its parameter and optional center.
 fn spread(name: &str, parameter: f64, center_percent: Option<f64>) -> String {
     let center = center_percent.map_or(String::new(), |percent| format!(":{}", percent / 100.0));
     format!("{name}:{parameter}{center}")

@@ -24,30 +24,30 @@ use candor_front::{Given, Refused, Scope, Span, Table, Texts, Word};
 pub trait Defined: Clone + Default + 'static {
     /// The keyword that begins a definition; general parameters have none.
     const WORD: &'static str;
-    /// The thing that is defined, in a few words.
+    /// Kind of definition, in a few words.
     const WHAT: &'static str;
-    /// All its parameters, in the order in which vdbench compares keywords.
+    /// All parameters, in the order in which vdbench compares keywords.
     const TABLE: Table<Parameter<Self>>;
 }
 
 /// A definition as it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition<O> {
-    /// The name behind the keyword.
+    /// Name after the keyword.
     pub name: Word,
     /// The parameters.
     pub options: O,
-    /// Which of them were given, here or as defaults.
+    /// Parameters that were given, directly or as defaults.
     pub given: Given,
 }
 
 impl<O: Defined> Definition<O> {
-    /// The definition with the texts that its places point into.
+    /// Combines the definition with the texts of its positions.
     pub fn in_texts<'a>(&'a self, texts: &'a Texts) -> Written<'a, O> {
         Written { definition: self, texts }
     }
 
-    /// Where a parameter was written, or the definition where it was not.
+    /// Position of a parameter, or of the definition if it was not given.
     pub fn at(&self, parameter: &str) -> Span {
         self.given.at(parameter).unwrap_or(self.name.at)
     }
@@ -93,8 +93,8 @@ fn put_some<T>(place: &mut Option<T>, value: Result<T, Refused>) -> Result<(), R
     Ok(())
 }
 
-/// Definitions with one for each number where `count=` asks for several, behind all others as
-/// vdbench has them. `change` gives a copy its number.
+/// Replaces definitions with `count=` by one per number, after all others, as vdbench does.
+/// `change` sets the number of a copy.
 fn counted<O: Clone>(
     all: &mut Vec<Definition<O>>,
     count: fn(&mut O) -> Option<(u64, u64)>,
@@ -114,7 +114,7 @@ fn counted<O: Clone>(
     all.extend(copies);
 }
 
-/// A name with a number: in place of `*` or of a `%d` with its width, or behind it.
+/// Adds a number to a name: in place of `*` or `%d`, or at its end.
 fn numbered(name: &str, number: u64) -> String {
     if let Some((front, rest)) = name.split_once('%')
         && let Some((width, back)) = rest.split_once('d')

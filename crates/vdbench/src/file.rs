@@ -17,12 +17,12 @@ use super::parameters::{self, Written};
 use super::values::{self, Unit};
 use candor_front::{Diagnostic, Given, GivenOption, Span, Word};
 
-/// Name of definitions that set defaults for those behind them.
+/// Name of definitions that set defaults for later ones.
 pub const DEFAULT: &str = "default";
-/// Name of the workload that tells how file systems are formatted.
+/// Name of the workload that describes formats of file systems.
 pub const FORMAT: &str = "format";
 
-/// Definitions of a kind, and the defaults that hold behind the last one.
+/// Definitions of one kind, and the defaults after the last one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definitions<O> {
     /// The definitions, in order.
@@ -52,7 +52,7 @@ impl<O> Definitions<O> {
 pub struct ParameterFile {
     /// General parameters.
     pub general: Definitions<General>,
-    /// Hosts, each client one of its own; without any, this host as `localhost`.
+    /// Hosts, one per client; without any, this host as `localhost`.
     pub hosts: Vec<HostName>,
     /// Definitions of hosts.
     pub host_definitions: Definitions<Host>,
@@ -70,18 +70,18 @@ pub struct ParameterFile {
     pub format: Option<Definition<Fwd>>,
     /// Runs.
     pub rds: Definitions<Rd>,
-    /// Each parameter as it was read, with its place, for `parmscan.html`.
+    /// Parameters as read, with their positions, for `parmscan.html`.
     pub scanned: Vec<Written>,
 }
 
 /// A host or client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostName {
-    /// The label, by which definitions name it.
+    /// Label that definitions use.
     pub label: String,
     /// Name or address.
     pub system: String,
-    /// Place of the definition; none for this host.
+    /// Position of the definition; `None` for this host.
     pub at: Option<Span>,
 }
 
@@ -91,7 +91,7 @@ impl ParameterFile {
         &self.general.default
     }
 
-    /// True where runs work on file systems.
+    /// True if runs use file systems.
     pub fn is_of_files(&self) -> bool {
         !self.fsds.all.is_empty() || !self.fwds.all.is_empty()
     }
@@ -104,7 +104,7 @@ pub struct Read {
     pub file: ParameterFile,
     /// Everything wrong.
     pub errors: Vec<Diagnostic>,
-    /// Places that are read as vdbench reads them, but perhaps not as meant.
+    /// Warnings about values that are read as vdbench does, but possibly not as meant.
     pub remarks: Vec<Diagnostic>,
 }
 
@@ -124,7 +124,7 @@ pub fn read(lines: Lines) -> Read {
     Read { file, errors, remarks }
 }
 
-/// Remarks on shares that a compressor leaves: vdbench converts them into ratios, and says so.
+/// Remarks on compressed sizes, which vdbench converts into ratios.
 fn converted(file: &ParameterFile) -> Vec<Diagnostic> {
     let of_rds = file.rds.all.iter().map(|rd| &rd.given);
     let mut remarks: Vec<Diagnostic> = Vec::new();

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use candor_front::{Applied, Refused, Row, Set, Table, Takes, ValueKind, bare, row};
 
-/// Least letters of a keyword.
+/// Minimum length of an abbreviated keyword.
 pub const LETTERS_MIN: usize = 2;
 
 /// The value of a parameter that is gathered in an `O`; its setter reads the text itself.
@@ -16,12 +16,12 @@ pub struct Parameter<O> {
 }
 
 impl<O> Parameter<O> {
-    /// A value of this form, behind a keyword that may be shortened.
+    /// A value of this form; the keyword may be abbreviated.
     pub const fn of(form: &'static str) -> Self {
         Parameter { form, is_whole: false, of: PhantomData }
     }
 
-    /// The same, behind a keyword that is written out.
+    /// A value of this form; the keyword must be complete.
     pub const fn whole(form: &'static str) -> Self {
         Parameter { form, is_whole: true, of: PhantomData }
     }
@@ -54,7 +54,7 @@ impl<O: 'static> ValueKind for Parameter<O> {
     }
 }
 
-/// A parameter whose keyword may be shortened.
+/// A parameter whose keyword may be abbreviated.
 pub(super) const fn parameter<O: 'static>(
     name: &'static str,
     form: &'static str,
@@ -64,7 +64,7 @@ pub(super) const fn parameter<O: 'static>(
     row(name, Parameter::of(form), set, help)
 }
 
-/// A parameter whose keyword is written out.
+/// A parameter whose keyword must be complete.
 pub(super) const fn whole<O: 'static>(
     name: &'static str,
     form: &'static str,
@@ -83,8 +83,7 @@ pub(super) const fn known<O: 'static>(
     bare(name, Parameter::of(form), help)
 }
 
-/// The row that a keyword means: the first of the table that it begins, as the tables stand in the
-/// order in which vdbench compares.
+/// The row of an abbreviated keyword: the first match in vdbench's order of comparison.
 pub fn meant<O: 'static>(
     table: &Table<Parameter<O>>,
     keyword: &str,

@@ -1,5 +1,5 @@
 //! Lines of parameter files: comments, continuation, `include=`, `eof`, and variables of the
-//! command line. Each byte of a line knows where the user wrote it.
+//! command line. Each byte of a line has its position in the user's text.
 
 mod substitutes;
 
@@ -11,29 +11,29 @@ use candor_front::{Diagnostic, Environment, Span, Texts};
 
 pub use substitutes::Substitutes;
 
-/// Most bytes of one parameter file.
+/// Maximum size of one parameter file in bytes.
 const FILE_BYTES_MAX: usize = 8 << 20;
-/// Most bytes of all parameter files together, each time that one is included counted.
+/// Maximum size of all parameter files in bytes; each include counts.
 const ALL_BYTES_MAX: usize = 32 << 20;
-/// Problems after which nothing more is read.
+/// Number of problems after which reading stops.
 const PROBLEMS_MAX: usize = 300;
-/// Most lines of all parameter files together.
+/// Maximum number of lines of all parameter files.
 const LINES_MAX: usize = 200_000;
-/// Word that names a file to insert.
+/// Keyword that includes a file.
 const INCLUDE: &str = "include=";
-/// Word with which a file ends.
+/// Word that ends a file.
 const EOF: &str = "eof";
 
-/// A piece of a line that was written in one place.
+/// A piece of a line with one origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Piece {
     /// Start of the piece in the line.
     start: usize,
-    /// Place in the text; of another length where a variable stood there.
+    /// Position in the text; its length differs for a variable.
     source: Span,
 }
 
-/// A line with continuation lines joined, variables replaced, and without what is ignored.
+/// A line with continuations joined, variables replaced and comments removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
     /// The text.
@@ -50,7 +50,7 @@ impl Line {
         }
     }
 
-    /// The place of a byte: the byte itself, or the variable that stands for it.
+    /// Position of a byte: the byte itself, or its variable.
     fn place(&self, at: usize) -> Span {
         let behind = self.pieces.partition_point(|piece| piece.start <= at);
         let Some(piece) = self.pieces.get(behind.saturating_sub(1)) else {
@@ -66,7 +66,7 @@ impl Line {
         }
     }
 
-    /// Where a part of the line was written.
+    /// Position of a part of the line.
     pub fn span(&self, part: Range<usize>) -> Span {
         let first = self.place(part.start);
         if part.end > part.start + 1 {
@@ -80,7 +80,7 @@ impl Line {
     /// The line up to that byte.
     fn cut(&mut self, end: usize) {
         if end < self.text.len() {
-            // The last piece may lose bytes: its place shrinks with it where it stands as written.
+            // The last piece may lose bytes; an unreplaced piece's position shrinks with it.
             let last = self.pieces.iter().rposition(|piece| piece.start < end);
             self.pieces.truncate(last.map_or(0, |last| last + 1));
             if let Some(piece) = self.pieces.last_mut() {
@@ -93,7 +93,7 @@ impl Line {
         }
     }
 
-    /// Another line behind it.
+    /// Appends another line.
     fn join(&mut self, next: Line) {
         let at = self.text.len();
         let moved = next.pieces.into_iter().map(|piece| Piece { start: at + piece.start, ..piece });
@@ -109,11 +109,11 @@ pub struct Lines {
     pub all: Vec<Line>,
     /// Everything wrong.
     pub errors: Vec<Diagnostic>,
-    /// Places that are read as vdbench reads them, but perhaps not as meant.
+    /// Warnings about values that are read as vdbench does, but possibly not as meant.
     pub remarks: Vec<Diagnostic>,
 }
 
-/// Reads parameter files, one behind the other.
+/// Reads parameter files one after another.
 pub struct Reader<'a> {
     environment: &'a mut dyn Environment,
     texts: &'a mut Texts,
@@ -125,7 +125,7 @@ pub struct Reader<'a> {
     is_full: bool,
 }
 
-/// A file among the parameter files: its name, and the place that names it.
+/// A parameter file: its name, and the position that names it.
 struct Named {
     path: String,
     at: Option<Span>,
@@ -155,8 +155,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The lines, joined where one goes on in the next. `rd_extras` are parameters that are added
-    /// to each run definition of one line.
+    /// Joins continued lines. `rd_extras` are parameters to add to each run definition of one line.
     pub fn finish(mut self, rd_extras: Option<(&str, Span)>) -> Lines {
         let physical = std::mem::take(&mut self.lines.all);
         let mut all: Vec<Line> = Vec::new();
@@ -232,7 +231,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a physical line; true where the file ends with it.
+    /// Reads a physical line; true at the end of the file.
     fn line(&mut self, named: &Named, written: &str, at: Span) -> bool {
         let trimmed = written.trim();
         let lead = written.len() - written.trim_start().len();
@@ -320,7 +319,7 @@ impl<'a> Reader<'a> {
         self.lines.all.push(line);
     }
 
-    /// Remarks on parameters that stand behind a blank.
+    /// Remarks on parameters after a space.
     fn lost(&mut self, line: &Line, end: usize) {
         let ignored = line.text[end..].trim();
         let is_comment = ignored.starts_with(['*', '#', '/', '(', '-']);

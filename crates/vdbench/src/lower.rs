@@ -1,5 +1,5 @@
-//! From definitions and runs to a plan: luns by `raw`, file systems by `files`, data validation by
-//! `validation`. Each run is one phase; what must be formatted first is a phase of its own.
+//! Lowers definitions and runs to a plan: luns in `raw`, file systems in `files`, data validation
+//! in `validation`. Each run is one phase; a format before it is a separate phase.
 
 mod content;
 pub mod files;
@@ -43,7 +43,7 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Number of the system that a host's definition names; none where this host runs all.
+    /// Number of a host's system; `None` if this host runs all jobs.
     fn system(&self, label: &str) -> Option<u32> {
         Systems::of(self.file, self.host).number(self.file, label)
     }
@@ -56,28 +56,28 @@ pub struct Lowered {
     pub targets: Vec<Target>,
     /// The runs, in order.
     pub runs: Vec<LoweredRun>,
-    /// Places where a run is not exactly what was asked.
+    /// Positions at which a run differs from the request.
     pub notes: Vec<Note>,
-    /// Where each part of the plan was written; phases count as the runs do.
+    /// Positions of the plan's parts; phases count like runs.
     pub origins: Origins,
-    /// Hosts that run the jobs together; none where this one does.
+    /// Hosts that run the jobs together; empty for this host.
     pub systems: Systems,
 }
 
-/// A run as a phase, and what its results need.
+/// A run as a phase, with data for its results.
 #[derive(Clone, Debug, Default)]
 pub struct LoweredRun {
     /// The name.
     pub name: String,
-    /// The heading behind the name.
+    /// Heading after the name.
     pub heading: String,
     /// The loops, as headings have them.
     pub loops: String,
-    /// True for a format, whose results count for nothing.
+    /// True for a format, whose results do not count.
     pub is_format: bool,
     /// The rate.
     pub rate: Option<RunRate>,
-    /// Response time at which a curve ends, in ms.
+    /// Response time in ms that ends a curve.
     pub curve_stop_ms: Option<f64>,
     /// The phase. A rate that depends on an earlier run is not in it yet.
     pub phase: Phase,
@@ -85,8 +85,8 @@ pub struct LoweredRun {
     pub jobs: Vec<JobRow>,
     /// Times between operations.
     pub arrival: Arrival,
-    /// Rates of all jobs together that follow each other, where the rate changes; and whether all
-    /// operations of a second begin at its start.
+    /// Total rates of all jobs in sequence, if the rate changes; and whether all operations of a
+    /// second start together.
     pub steps: (Vec<RateStep>, bool),
     /// Length of an interval.
     pub interval_s: u64,
@@ -98,7 +98,7 @@ pub struct LoweredRun {
     pub end: Option<Commands>,
     /// Parameters that `flatfile.html` shows.
     pub shown: Shown,
-    /// Parts that only runs on file systems have.
+    /// Data of runs on file systems.
     pub files: Option<files::FilesOfRun>,
 }
 
@@ -113,16 +113,16 @@ pub struct JobRow {
     pub host: String,
     /// Share of the run's rate, in percent.
     pub share_percent: f64,
-    /// Rate of its own, in operations per second.
+    /// The workload's rate in operations per second.
     pub own_rate: Option<f64>,
 }
 
-/// Parameters of a run as `flatfile.html` shows them: none where workloads differ.
+/// Parameters of a run in `flatfile.html`; absent if workloads differ.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shown {
     /// Bytes per operation.
     pub transfer_bytes: Option<u64>,
-    /// Operations in flight of each lun; absent where luns differ.
+    /// Operations in flight per lun; absent if luns differ.
     pub threads: Option<u64>,
     /// Share of reads.
     pub read_percent: Option<f64>,
@@ -130,7 +130,7 @@ pub struct Shown {
     pub read_hit_percent: Option<f64>,
     /// Share of writes in the hit area.
     pub write_hit_percent: Option<f64>,
-    /// Share of random places.
+    /// Percent of random offsets.
     pub seek_percent: Option<f64>,
     /// Bytes of all luns.
     pub lun_bytes: Option<u64>,
@@ -148,11 +148,11 @@ impl LoweredRun {
         phase
     }
 
-    /// Text of headings behind the name, where the rate is known by now.
+    /// Text of headings after the name, with the known rate.
     pub fn heading_at(&self, rate: Option<f64>) -> String {
         let depends = matches!(self.rate, Some(RunRate::OfCurve(_) | RunRate::OfPrevious(_)));
         let Some(rate) = rate.filter(|_| depends) else { return self.heading.clone() };
-        // The rate of work on file systems stands behind the times.
+        // The rate of work on file systems follows the times.
         let (before, behind) = if self.files.is_some() {
             self.heading.split_once("fwdrate=").unwrap_or_default()
         } else {
@@ -163,7 +163,7 @@ impl LoweredRun {
         format!("{before}{word}{rate:.0}; {rest}")
     }
 
-    /// Phases that come before its own: the first parts of a format.
+    /// Phases before the run's own phase: the first steps of a format.
     pub fn before(&self) -> &[Phase] {
         self.files.as_ref().map_or(&[], |files| &files.before)
     }
@@ -178,14 +178,14 @@ impl LoweredRun {
         before.chain([&mut self.phase])
     }
 
-    /// Seconds that it takes, where its time is what ends it.
+    /// Duration in seconds, if time ends the run.
     pub fn seconds(&self) -> u64 {
         let time = self.phase.stop.time.map_or(0, |time| time.0);
         (self.phase.ramp.0 + self.phase.delay.0 + time) / 1_000_000_000
     }
 }
 
-/// Work that several hosts cannot do, before any of them is asked.
+/// Work that several hosts do not support.
 pub fn refused(request: &Request<'_>, runs: &[Run]) -> Vec<Diagnostic> {
     let mut out = Diagnostics::default();
     host::check(request, &mut out);
@@ -195,7 +195,7 @@ pub fn refused(request: &Request<'_>, runs: &[Run]) -> Vec<Diagnostic> {
     out.errors
 }
 
-/// Makes phases of runs.
+/// Makes the phases of runs.
 ///
 /// # Errors
 /// Everything that is wrong.
@@ -222,7 +222,7 @@ pub fn lower(request: &Request<'_>, runs: &[Run]) -> Result<Lowered, Vec<Diagnos
     Ok(lowered)
 }
 
-/// Refuses shares of the rate of an earlier run where there is none.
+/// Refuses a percentage of the previous rate in the first run.
 fn depends(request: &Request<'_>, runs: &[Run], out: &mut Diagnostics) {
     let mut has_max = false;
     for run in runs {
@@ -237,8 +237,8 @@ fn depends(request: &Request<'_>, runs: &[Run], out: &mut Diagnostics) {
     }
 }
 
-/// Refuses formats where vdbench does: `format=` belongs to one run definition, and `once` to one
-/// that has loops.
+/// Refuses formats as vdbench does: `format=` belongs to one run definition, and `once` to one with
+/// loops.
 fn formats(request: &Request<'_>, out: &mut Diagnostics) {
     let rds = &request.file.rds;
     if rds.default.given.has("format") {
@@ -253,7 +253,7 @@ fn formats(request: &Request<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Refusals and notes that stand in the tables.
+/// Refusals and notes of the tables.
 fn support(request: &Request<'_>, out: &mut Diagnostics) {
     fn of<O: Defined>(
         all: &[Definition<O>],
@@ -261,7 +261,7 @@ fn support(request: &Request<'_>, out: &mut Diagnostics) {
         seen: &mut HashSet<(usize, usize)>,
         out: &mut Diagnostics,
     ) {
-        // Defaults stand in every definition behind them; each place is told once.
+        // Defaults are repeated in later definitions; each position is reported once.
         for definition in all {
             for refusal in O::TABLE.refusals(&definition.options, &definition.given, |_| false) {
                 let place = refusal.at.map(|at| (at.text, at.start));
@@ -285,7 +285,7 @@ fn support(request: &Request<'_>, out: &mut Diagnostics) {
     of(&file.rds.all, request, seen, out);
 }
 
-/// The heading of a run behind its name.
+/// Heading of a run after its name.
 fn heading(run: &Run, rd: &Rd, is_controlled: bool) -> String {
     let mut text = format!("I/O rate: {}", run.rate_text(is_controlled));
     text += &format!("; elapsed={}", rd.elapsed_s);
@@ -295,7 +295,7 @@ fn heading(run: &Run, rd: &Rd, is_controlled: bool) -> String {
     text + &format!("; {}", run.loops_text())
 }
 
-/// The pace of a job's work, where work has one.
+/// The pace of a job's work, if it has one.
 fn pace_of(work: &mut Work) -> Option<&mut candor_plan::blocks::Pace> {
     match work {
         Work::Blocks(blocks) => Some(&mut blocks.pace),
@@ -304,7 +304,7 @@ fn pace_of(work: &mut Work) -> Option<&mut candor_plan::blocks::Pace> {
     }
 }
 
-/// Operations per second, one at least.
+/// Operations per second, at least one.
 fn whole_rate(rate: f64) -> OpsPerSec {
     OpsPerSec(rate.round().max(1.0) as u64)
 }

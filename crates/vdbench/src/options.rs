@@ -17,7 +17,7 @@ use candor_front::{
 /// The command line, as it was understood.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// The words, for the report.
+    /// The command line, for the report.
     pub command: Vec<String>,
     /// Parameter files.
     pub files: Vec<Word>,
@@ -27,35 +27,35 @@ pub struct Options {
     pub output: Option<String>,
     /// Nothing runs; the runs are listed.
     pub is_simulation: bool,
-    /// Seconds of each run, instead of what the files say.
+    /// Seconds per run, overriding the files.
     pub elapsed_s: Option<u64>,
-    /// Seconds of each interval, instead of what the files say.
+    /// Seconds per interval, overriding the files.
     pub interval_s: Option<u64>,
-    /// Seconds of each warm-up, instead of what the files say.
+    /// Seconds of warm-up, overriding the files.
     pub warmup_s: Option<u64>,
-    /// Data validation, with its place.
+    /// Data validation, with its position.
     pub validation: Option<(Span, Validation)>,
     /// The journal.
     pub journal: Option<Journal>,
     /// Repeats of all runs.
     pub repeat: Option<Repeat>,
-    /// Formats of file systems, in place of what runs say.
+    /// Formats of file systems, overriding the runs.
     pub format: FormatWish,
     /// Megabytes are 10^6 bytes.
     pub is_decimal: bool,
     /// The run definition to begin with.
     pub first_rd: Option<String>,
-    /// The place of an option that was read last.
+    /// Position of the last option.
     at: Option<Span>,
 }
 
-/// Words of the command line about formats of file systems.
+/// Options about formats of file systems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FormatWish {
     /// The parameter file decides.
     #[default]
     AsWritten,
-    /// `-c`: what stands below each anchor goes before its first use.
+    /// `-c`: clean each anchor before its first use.
     Clean,
     /// `-cy`: each run has a format.
     Always,
@@ -70,7 +70,7 @@ pub enum FormatWish {
 pub struct Reading {
     /// The options.
     pub options: Options,
-    /// Which of them were given.
+    /// Options that were given.
     pub given: Given,
     /// Command line and parameter files.
     pub texts: Texts,
@@ -78,15 +78,15 @@ pub struct Reading {
     pub file: ParameterFile,
     /// Everything wrong.
     pub errors: Vec<Diagnostic>,
-    /// Places that are read as vdbench reads them, but perhaps not as meant.
+    /// Warnings about values that are read as vdbench does, but possibly not as meant.
     pub remarks: Vec<Diagnostic>,
-    /// Something that is done in place of a benchmark.
+    /// Action instead of a benchmark.
     pub instead: Option<Instead>,
     /// Index of the first text of a parameter file.
     first_file: usize,
 }
 
-/// Something that is done in place of a benchmark.
+/// Action instead of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instead {
     /// The help.
@@ -304,7 +304,7 @@ const ROWS: &[Row<Parameter<Options>>] = &[
     known("d", "N", "debugging").idle("27", "it concerns vdbench's own code"),
 ];
 
-/// Options whose value may stand in the next word, or must.
+/// Options whose value can or must be the next word.
 fn takes(name: &str) -> Value {
     match name {
         "f" | "o" | "e" | "i" | "w" | "r" | "p" | "d" => Value::Needed,
@@ -317,7 +317,7 @@ fn takes(name: &str) -> Value {
 enum Value {
     /// Joined, or the next word.
     Needed,
-    /// Joined, or the next word where it begins with a digit.
+    /// Joined, or the next word if it starts with a digit.
     Number,
     /// Joined or none.
     Joined,
@@ -344,7 +344,7 @@ pub fn read(argv: &[OsString], environment: &mut dyn Environment) -> Reading {
     reading
 }
 
-/// Takes the words apart.
+/// Reads all words.
 fn take(
     reading: &mut Reading,
     words: &[Word],
@@ -385,7 +385,7 @@ fn take(
     }
 }
 
-/// Takes an option and its value; true where further parameter files may follow.
+/// Reads an option and its value; true if more parameter files may follow.
 fn dashed<'a>(
     reading: &mut Reading,
     word: &Word,
@@ -418,7 +418,7 @@ fn dashed<'a>(
     row.name == "f"
 }
 
-/// The option that a word begins with, the longest name first, and what stands behind the name.
+/// The option with the longest name that starts a word, and the rest of the word.
 fn option(word: &str) -> Option<(&'static Row<Parameter<Options>>, &str)> {
     let fits = TABLE.rows().filter(|row| word.starts_with(row.name));
     let row = fits.max_by_key(|row| row.name.len())?;

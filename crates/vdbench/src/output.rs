@@ -1,7 +1,7 @@
-//! Results as vdbench writes them: tables of intervals, `flatfile.html`, histograms, skew.
+//! Results in vdbench's formats: tables of intervals, `flatfile.html`, histograms, skew.
 //!
-//! A [`Book`] takes what happened and gives the text that each page gets; a [`Sheet`] has the
-//! columns of a kind of work.
+//! A [`Book`] receives samples and ends of phases, and returns the text of each page; a [`Sheet`]
+//! has the columns of a kind of work.
 
 mod book;
 mod corruptions;
@@ -26,10 +26,10 @@ pub use parse_flat::{Request as ParseFlat, compare, parse_flat};
 
 use super::lower::LoweredRun;
 
-/// Figures of which version of vdbench rows have.
+/// Version of vdbench whose metrics the rows have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// 5.04.07, which programs that read the files expect.
+    /// 5.04.07, which most parsers of these files expect.
     #[default]
     V50407,
     /// 5.04.06: without the maxima and deviations of reads and writes.
@@ -38,16 +38,16 @@ pub enum Layout {
 
 /// The columns of a kind of work.
 pub trait Sheet {
-    /// Head lines of a table of intervals; the date stands in front of the first.
+    /// Header lines of a table of intervals; the date precedes the first.
     fn head(&self, date: &str) -> String;
 
-    /// Columns of `flatfile.html` behind those of the run, and what they say.
+    /// Columns of `flatfile.html` after the run's columns, with their descriptions.
     fn flat_columns(&self) -> Vec<(&'static str, &'static str)>;
 
-    /// A row of a table, behind the time of day.
+    /// A row of a table, without the time of day.
     fn row(&self, label: &str, figures: &Figures) -> String;
 
-    /// The cells of `flatfile.html`, one for each of its columns.
+    /// Cells of `flatfile.html`, one per column.
     fn flat_cells(&self, run: &LoweredRun, figures: &Figures) -> Vec<Cell>;
 }
 

@@ -13,7 +13,7 @@ pub struct Written {
     pub value: Word,
 }
 
-/// Takes a line apart; what is wrong goes to `errors` and `remarks`.
+/// Splits a line into parameters; problems are added to `errors` and `remarks`.
 pub fn split(
     line: &Line,
     errors: &mut Vec<Diagnostic>,

@@ -10,9 +10,9 @@ use super::file::ParameterFile;
 use super::values::shown_size;
 use candor_front::Diagnostic;
 
-/// Points of a curve without points of its own, in percent of the greatest rate.
+/// Default points of a curve, in percent of the maximum rate.
 pub const CURVE: [f64; 6] = [10.0, 50.0, 70.0, 80.0, 90.0, 100.0];
-/// Most runs of all definitions together.
+/// Maximum number of runs of all definitions.
 const RUNS_MAX: usize = 100_000;
 
 /// A value that a loop gives a parameter.
@@ -29,11 +29,11 @@ pub enum LoopValue {
 pub enum RunRate {
     /// As fast as possible.
     Max,
-    /// As fast as possible; the points of a curve that follow are shares of what it reaches.
+    /// As fast as possible, then the points of a curve in percent of that rate.
     CurveMax,
-    /// A point of a curve: a share of what its first run reached, in percent.
+    /// A point of a curve, in percent of its first run's rate.
     OfCurve(f64),
-    /// A share of what the run before it reached, in percent.
+    /// Percent of the previous run's rate.
     OfPrevious(f64),
     /// Operations per second.
     Fixed(f64),
@@ -52,7 +52,7 @@ pub struct Run {
     pub rate: RunRate,
     /// Values of the loops, the outermost first.
     pub loops: Vec<(LoopKind, LoopValue)>,
-    /// Luns that it is for, instead of those of its workloads.
+    /// Luns, instead of the workloads' luns.
     pub sds: Vec<String>,
     /// True for the first run of its definition's loops.
     pub is_first: bool,
@@ -97,7 +97,7 @@ impl Run {
         }
     }
 
-    /// The rate as headings have it; `is_controlled` where shares of workloads are kept.
+    /// The rate in headings; `is_controlled` if workloads keep their skew.
     pub fn rate_text(&self, is_controlled: bool) -> String {
         let controlled = if is_controlled { "Controlled" } else { "Uncontrolled" };
         match self.rate {
@@ -209,7 +209,7 @@ fn loops(rd: &Definition<Rd>, rate: &Rate, outer: &Run, runs: &mut Vec<Run>) {
                 all.push(Loop { kind: LoopKind::IoRate, values });
             }
         }
-        // A later rate that is no list takes the place of the list of a default.
+        // A later rate without list replaces a default's list.
         _ => all.retain(|known| known.kind != LoopKind::FwdRate),
     }
     nested(&all, rate, is_variable, &mut outer.clone(), rd, runs);
@@ -240,7 +240,7 @@ fn nested(
     }
 }
 
-/// Adds the runs of one combination: one, or those of a curve.
+/// Adds the runs of one combination: one, or the runs of a curve.
 fn with_rate(rate: &Rate, is_variable: bool, run: &Run, rd: &Definition<Rd>, runs: &mut Vec<Run>) {
     let looped = run.number(LoopKind::IoRate).or(run.number(LoopKind::FwdRate));
     let single = match rate {

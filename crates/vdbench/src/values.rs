@@ -33,7 +33,7 @@ pub fn words(text: &str) -> Result<Vec<String>, Refused> {
     Ok(items(text, false)?.into_iter().map(|item| item.text).collect())
 }
 
-/// `yes` or `no`, of which the first letter counts.
+/// Reads `yes` or `no`; the first letter is enough.
 ///
 /// # Errors
 /// The word is neither.
@@ -66,7 +66,7 @@ pub fn whole(text: &str, unit: Unit, [min, max]: [u64; 2]) -> Result<u64, Refuse
 /// Two numbers.
 ///
 /// # Errors
-/// There are not two.
+/// The value is not a pair.
 pub fn pair(text: &str, unit: Unit) -> Result<[f64; 2], Refused> {
     let found = numbers(text, unit)?;
     found.try_into().map_err(|found: Vec<f64>| {
@@ -78,7 +78,7 @@ pub fn pair(text: &str, unit: Unit) -> Result<[f64; 2], Refused> {
 /// Two numbers, or one: the second divides the first (`size=(100g,4)` is a quarter).
 ///
 /// # Errors
-/// There are more, or the divisor is not above 0.
+/// The value has more numbers, or the divisor is not above 0.
 pub fn divided(text: &str, unit: Unit) -> Result<f64, Refused> {
     match numbers(text, unit)?[..] {
         [value] => Ok(value),
@@ -87,13 +87,13 @@ pub fn divided(text: &str, unit: Unit) -> Result<f64, Refused> {
     }
 }
 
-/// The choice that a word begins, in the order of the choices; `min` letters at least.
+/// Finds the first choice with this prefix of at least `min` letters.
 pub fn abbreviated<'c>(word: &str, choices: &[&'c str]) -> Option<&'c str> {
     let word = word.to_ascii_lowercase();
     choices.iter().copied().find(|choice| !word.is_empty() && choice.starts_with(word.as_str()))
 }
 
-/// The refusal of a word that is none of the choices.
+/// Refuses a word that is not among the choices.
 pub fn no_choice(text: &str, word: &str, choices: &[&str]) -> Refused {
     let near = candor_plan::nearest(word, choices.iter().copied());
     let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));

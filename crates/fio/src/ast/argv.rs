@@ -12,7 +12,7 @@ const GRAMMAR: Grammar = Grammar {
     unknown: "--cmdhelp lists all options",
 };
 
-/// Reads the words, and gives the job files that they name.
+/// Reads the words, and returns the job files that they name.
 pub(super) fn read(reading: &mut Reading<'_>, argv: &[OsString], names: &Names) -> Vec<Word> {
     let words = candor_front::enter(&mut reading.ast.texts, argv);
     let spellings: Vec<Spelling> = names.flags.iter().chain(&names.options).copied().collect();
@@ -56,7 +56,7 @@ fn options_beside_clients(ast: &Ast) -> Option<Diagnostic> {
     Some(Diagnostic::new(at, "client", name, message).remedy("write it into the job file"))
 }
 
-/// Where options of jobs go.
+/// Destination of job options.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Into {
     Globals,

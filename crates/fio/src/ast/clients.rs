@@ -1,8 +1,8 @@
-//! Clients, which are hosts that run the jobs, and the job files that follow each.
+//! Clients, which are hosts that run the jobs, and the job files of each.
 
 use candor_front::{Diagnostic, Environment, Refused, Span, Word};
 
-/// The port of a server, where none is named.
+/// Default port of a server.
 pub const PORT: u16 = 8765;
 
 /// Address of a server.
@@ -49,7 +49,7 @@ impl Address {
     }
 }
 
-/// A client, or those of a file, and the job files that follow at once.
+/// One client, or all of a file, with the following job files.
 #[derive(Debug)]
 struct Named {
     word: Word,
@@ -61,14 +61,14 @@ struct Named {
 #[derive(Debug, Default)]
 pub(super) struct Clients {
     named: Vec<Named>,
-    /// Job files are those of the last client.
+    /// Job files are the last client's.
     is_last_open: bool,
     /// Job files of all.
     files: Vec<Word>,
 }
 
 impl Clients {
-    /// Takes `--client`: a host, or a file of hosts, which is there.
+    /// Reads `--client`: a host, or an existing file of hosts.
     pub fn add(&mut self, word: &Word, environment: &mut dyn Environment) -> Result<(), Refused> {
         let listed = match word.text.as_str() {
             "" | "-" => None,
@@ -101,7 +101,7 @@ impl Clients {
         self.is_last_open = false;
     }
 
-    /// Takes a job file.
+    /// Adds a job file.
     pub fn file(&mut self, file: Word) {
         match self.named.last_mut().filter(|_| self.is_last_open) {
             Some(named) => named.files.push(file),
@@ -144,9 +144,9 @@ impl Clients {
 /// A host that runs the jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {
-    /// Where its server listens.
+    /// Address of the server.
     pub address: Address,
-    /// The words that name it.
+    /// Words that name the client.
     pub at: Span,
 }
 

@@ -1,4 +1,4 @@
-//! Words that are replaced by values: `${VARIABLE}`, `$pagesize`, `$mb_memory`, `$ncpus`.
+//! Replaces keywords by values: `${VARIABLE}`, `$pagesize`, `$mb_memory`, `$ncpus`.
 
 use super::{FioEnvironment, Keyword};
 use crate::values;
@@ -25,11 +25,10 @@ pub(super) fn variables(text: &str, environment: &dyn FioEnvironment) -> String 
     result
 }
 
-/// A value with its keywords replaced. Where that gives a sum, as `8*$mb_memory` does, it is worked
-/// out.
+/// Replaces the keywords of a value, and computes a resulting expression such as `8*$mb_memory`.
 ///
 /// # Errors
-/// The sum cannot be worked out.
+/// The expression cannot be computed.
 pub(super) fn keywords(
     text: &str,
     environment: &dyn FioEnvironment,
@@ -44,7 +43,7 @@ pub(super) fn keywords(
         return Ok(result);
     }
     match values::plain_arithmetic(&result) {
-        // Parentheses are left to whoever reads the value: there may be units in them.
+        // Parentheses may contain units, which the reader of the value knows.
         Some(sum) if !result.starts_with('(') => sum.map(|sum| sum.to_string()),
         _ => Ok(result),
     }

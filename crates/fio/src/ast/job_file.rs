@@ -1,15 +1,15 @@
-//! Job files, and what they include.
+//! Job files, and the files that they include.
 
 use candor_plan::path_text::text_of;
 
 use super::{Block, Origin, Reading, Section, expand, is_global};
 use candor_front::{Assignment, Diagnostic, Span, Word};
 
-/// Includes within includes, at most.
+/// Maximum depth of includes.
 const INCLUDE_DEPTH_MAX: usize = 16;
-/// Texts that are read, at most: files that include one another twice double with each step.
+/// Maximum number of texts; files that include each other twice double with each level.
 const TEXTS_MAX: usize = 1000;
-/// Bytes of a file, at most.
+/// Maximum size of a file in bytes.
 const FILE_BYTES_MAX: usize = 16 << 20;
 
 /// Reads the `nth` job file of the command line, from 0.
@@ -22,7 +22,7 @@ pub(super) fn read(reading: &mut Reading<'_>, file: &Word, nth: usize, wanted: &
     reader.lines();
 }
 
-/// Opens the first of some paths that can be, and adds what is in it to the texts.
+/// Opens the first readable path, and adds its content to the texts.
 fn open(reading: &mut Reading<'_>, named: &Word, paths: &[&str]) -> Option<usize> {
     let mut failed = None;
     for path in paths {
@@ -64,14 +64,14 @@ fn looks_like_an_option(path: &str) -> bool {
     })
 }
 
-/// Where assignments go.
+/// Destination of assignments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Into {
     /// No section is open.
     Nothing,
-    /// A section whose heading is wrong; what is in it is read for its diagnostics only.
+    /// A section with an invalid heading, read for its diagnostics only.
     Wrong,
-    /// A section that is not asked for: it may hold anything.
+    /// A section that is not requested and may have any content.
     Unwanted,
     /// The last block of defaults.
     Globals,
@@ -81,9 +81,9 @@ enum Into {
 
 struct Reader<'a, 'w> {
     reading: &'a mut Reading<'w>,
-    /// Names of the sections that are asked for; all if there is none.
+    /// Names of requested sections; empty for all.
     wanted: &'a [String],
-    /// Which text.
+    /// Index of the text.
     text: usize,
     /// Depth of inclusion: the number of files between this one and the command line.
     depth: usize,

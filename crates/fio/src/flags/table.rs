@@ -1,4 +1,4 @@
-//! The table of flags: what a command line may say that is no option of a job.
+//! The table of flags: command-line options that are not job options.
 
 use candor_plan::{Nanos, path_of};
 
@@ -35,8 +35,7 @@ const fn flag(
     row(name, value, set, help).letter(letter)
 }
 
-/// All flags, in the order in which help shows them. Those that store nothing are read together
-/// with the jobs.
+/// All flags, in the order of the help. Flags without setter are read together with the jobs.
 pub const TABLE: Table<Flag> = Table(&[Group { title: "Flags", rows: ROWS }]);
 
 #[rustfmt::skip]
@@ -140,7 +139,7 @@ const STATUS_INTERVAL_MIN: Nanos = Nanos(2_000_000);
 
 const ETA: [(&str, Eta); 3] = [("auto", Eta::Auto), ("always", Eta::Always), ("never", Eta::Never)];
 
-/// None to only find out how long a unit of work takes.
+/// Calibrate a unit of work only.
 const IDLE_KINDS: [(&str, Option<IdleKind>); 3] =
     [("system", Some(IdleKind::System)), ("percpu", Some(IdleKind::PerCpu)), ("calibrate", None)];
 
@@ -190,7 +189,7 @@ fn idle(flags: &mut Flags, text: &str) -> Result<(), Refused> {
     Ok(())
 }
 
-/// One of some words; `part` is the part of the flag's value that is looked at.
+/// One of several choices; `part` is the part of the flag's value to match.
 fn choice<T: Copy>(
     text: &str,
     part: &str,
@@ -219,7 +218,7 @@ fn number(text: &str) -> Result<u64, Refused> {
     Ok(values::bytes(text, Units::default())?.value)
 }
 
-/// A time of at least so much; seconds where no unit is given.
+/// A time with a minimum; the default unit is seconds.
 fn time(text: &str, min: Nanos) -> Result<Nanos, Refused> {
     let read = values::time(text, TimeUnit::Seconds)?;
     if let Some(remark) = read.remark {
@@ -267,8 +266,8 @@ mod tests {
         }
     }
 
-    /// Flags that are read together with the jobs: which of them run, where files of their states
-    /// are, and on which host. Tests of the reader have them.
+    /// Flags that are read together with the jobs: selection of jobs, directory of state files,
+    /// hosts. The reader's tests cover them.
     const WITH_JOBS: [&str; 3] = ["section", "aux-path", "client"];
 
     #[test]

@@ -25,7 +25,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut 
         () if options.zero => Fill::Zero,
         () if pattern.is_some() && !drawn => Fill::Pattern,
         () if options.refill => Fill::Fresh,
-        // Reads go through the same buffers: what they leave there is no content of ours.
+        // Reads use the same buffers, so old data is not content.
         () if drawn || from.options.rw.direction.reads() => Fill::Pool,
         () if options.scramble => Fill::Stamp,
         () => Fill::Once,

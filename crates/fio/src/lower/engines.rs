@@ -118,8 +118,8 @@ fn offload(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnosti
     }
 }
 
-/// Locks of files. fio holds one while it queues an operation, which for an engine that only takes
-/// note of it keeps nothing apart.
+/// Locks of files. fio holds a lock while it queues an operation, so asynchronous engines do not
+/// serialize operations.
 fn lock(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
     blocks.lock = match from.options.files.lock {
         options::Lock::None => return,
@@ -133,8 +133,8 @@ fn lock(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics)
     }
 }
 
-/// Depth and batches. Of an engine that does one operation at a time the depth is kept, so that
-/// whoever asked for more is told; batches of it have no effect in fio either.
+/// Depth and batches. A synchronous engine keeps the depth for a remark about it, and ignores
+/// batches, as in fio.
 fn depth(from: &Instance<'_>, blocks: &mut Blocks) {
     let given = &from.options.issue;
     let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
@@ -214,7 +214,7 @@ fn priorities(given: &EngineOptions) -> Vec<PriorityShare> {
     for op in [Direction::Read, Direction::Write] {
         let priority = |split: Option<&PrioritySplit>| {
             let level = split.and_then(|split| split.level).unwrap_or(*own.level.of(op));
-            // Class 0 is none said: the highest for all, the usual one in a split.
+            // Class 0 means unset: the highest for all operations, the default one in a split.
             let class = match (split.and_then(|split| split.class), *own.class.of(op)) {
                 (Some(0), _) => PriorityClass::BestEffort,
                 (None, 0) => PriorityClass::Realtime,
@@ -289,7 +289,7 @@ pub(super) fn entries(from: &Instance<'_>) -> Option<Entries> {
     Some(Entries { over, steps: vec![step], ..Entries::default() })
 }
 
-/// The direction under which fio counts what is no I/O: that of rw.
+/// Direction under which fio counts operations without I/O: the direction of `rw`.
 pub(super) fn counted_as(from: &Instance<'_>) -> Option<Direction> {
     let is_io = entries(from).is_none() && !programs::is_one(from);
     let direction = from.options.rw.direction;
@@ -301,7 +301,7 @@ pub(super) fn counted_as(from: &Instance<'_>) -> Option<Direction> {
     (!is_io).then_some(direction)
 }
 
-/// Operations on names count as if the files were gone through in blocks.
+/// Operations on names are counted as passes over files in blocks.
 pub(super) fn per_name(from: &Instance<'_>, blocks: &Blocks) -> Option<PerName> {
     entries(from)?;
     let direction = counted_as(from).unwrap_or(Direction::Read);

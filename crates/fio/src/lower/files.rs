@@ -1,4 +1,4 @@
-//! Which files: their names, sizes, and how they come into being.
+//! Files: names, sizes and creation.
 
 mod zones;
 
@@ -41,7 +41,7 @@ pub(super) fn lower(
     }
     let files = files(from, number, blocks, diagnostics);
     let given = lengths(from, files.count(), blocks, diagnostics);
-    // Of files that are not there yet, a share is all that is made.
+    // A share of a missing file is created alone.
     let percent = match from.options.area.size {
         Some(Amount::Percent(percent)) => Some(percent),
         _ => None,
@@ -50,7 +50,7 @@ pub(super) fn lower(
     let has_size = from.options.files.size.is_some();
     let makes_share = percent.is_some() && has_size && files.iter().all(absent);
     let start = start(from, plan, &files, blocks, diagnostics);
-    // Bytes in front of the offset are part of a file's own size.
+    // A file's size includes the bytes before the offset.
     let before = if has_size { start_bytes(start) } else { 0 };
     let length = |nth: u64| {
         let made = percent.filter(|_| makes_share).unwrap_or(100);
@@ -78,8 +78,8 @@ pub(super) fn lower(
     }
 }
 
-/// The files of a list that hold an operation, with their numbers: of several files fio leaves out
-/// the others. All of them where none does, which ends the job.
+/// Files of a list that can hold an operation, with their numbers. fio skips smaller files of
+/// several. Without any, all files, which ends the job.
 fn holding(
     from: &Instance<'_>,
     files: &Files<'_>,
@@ -128,7 +128,7 @@ fn numbered(
     sets.into_iter().map(|set| numbered_set(name, set)).collect()
 }
 
-/// The target of as many files as the first one stands for.
+/// The target of as many files as the first one represents.
 fn numbered_set(name: &FileName, first: Target) -> Target {
     if first.files == 1 {
         return Target { first_file: 0, ..first };
@@ -152,9 +152,8 @@ fn numbered_set(name: &FileName, first: Target) -> Target {
     }
 }
 
-/// The files of a clone: those that are named, or made up where none is, and all below the
-/// directory of `opendir`. Of these, one that holds less than an operation is only used where it
-/// is given a share of the size, which it is then made as long as.
+/// Files of a clone: named or generated files, and all files below `opendir`. fio uses a file below
+/// `opendir` that is shorter than an operation only if it gets a share of the size, and extends it.
 fn files<'a>(
     from: &'a Instance<'_>,
     number: u64,
@@ -186,7 +185,7 @@ fn files<'a>(
     listed(paths)
 }
 
-/// Files that stand side by side, in one directory, as one target.
+/// Files in one directory as one target.
 fn sets(targets: Vec<Target>) -> Vec<Target> {
     let mut sets: Vec<Vec<Target>> = Vec::new();
     for target in targets {
@@ -235,9 +234,9 @@ fn set(mut files: Vec<Target>) -> Option<Target> {
 /// More than any filesystem holds.
 const ENDLESS: Bytes = Bytes(1 << 62);
 
-/// The files of a clone. The host is asked for one when it is looked at.
+/// Files of a clone; reads properties of a file from the host on demand.
 pub(super) struct Files<'a> {
-    /// The host; none where nothing is opened.
+    /// The host; `None` for a simulation.
     host: Option<&'a dyn Host>,
     paths: Paths,
 }
@@ -259,7 +258,7 @@ impl Files<'_> {
 
 /// A file of a clone.
 pub(super) struct File {
-    /// Where.
+    /// Path.
     pub path: PathBuf,
     /// The file as the host has it.
     pub found: Found,
@@ -277,7 +276,7 @@ fn write_life(from: &Instance<'_>) -> Option<WriteLife> {
 }
 
 fn advice(from: &Instance<'_>, blocks: &Blocks) -> Pieces<Advice> {
-    // There is no page cache to be told.
+    // Direct I/O has no page cache to advise.
     if blocks.engine.is_passthrough() {
         return Pieces::default();
     }
@@ -291,7 +290,7 @@ fn advice(from: &Instance<'_>, blocks: &Blocks) -> Pieces<Advice> {
     })
 }
 
-/// Directories are not made; a file within a path that is missing would fail much later.
+/// Refuses missing directories, which are not created; the job would fail much later.
 fn existing_directories(from: &Instance<'_>, diagnostics: &mut Diagnostics) {
     for directory in &from.options.files.directories {
         if from.host.found(&path_of(directory)) != Found::Directory {
@@ -301,7 +300,7 @@ fn existing_directories(from: &Instance<'_>, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Bytes that are used of a file, by its number; absent where all are.
+/// Bytes to use of a file, by its number; absent for all bytes.
 fn lengths(
     from: &Instance<'_>,
     files: u64,
@@ -317,7 +316,7 @@ fn lengths(
         if low == high {
             return Box::new(move |_| Some(low));
         }
-        // Whole blocks, and at least one.
+        // Whole blocks, at least one.
         let whole = move |size: u64| (size / unit * unit).max(unit.min(high));
         return Box::new(move |nth| Some(whole(drawn(nth))));
     }
@@ -335,13 +334,13 @@ fn smallest(blocks: &Blocks) -> u64 {
     used.map(|(_, size)| size.min().0).min().unwrap_or(1)
 }
 
-/// Writes go behind what is there when the phase begins. Blocks that are read as well are laid out
-/// there before, so that the place must be known by then ([`behind`]).
+/// Writes append at the end of the file at the start of the phase. Mixed reads need a layout after
+/// it, so the end must be known earlier ([`behind`]).
 fn appends(from: &Instance<'_>) -> bool {
     from.options.files.append && !from.options.rw.direction.reads()
 }
 
-/// The end of files that are read behind it, which is the same in all of them.
+/// The common end of files that are read after it.
 fn behind(
     from: &Instance<'_>,
     plan: &Plan,
@@ -362,7 +361,7 @@ fn behind(
     }
 }
 
-/// Where in each file a clone begins. What is a share of the file goes up to the next block.
+/// Start offset of a clone in each file; percentages are rounded up to a block.
 fn start(
     from: &Instance<'_>,
     plan: &Plan,
@@ -376,8 +375,8 @@ fn start(
     let area = &from.options.area;
     let first = files.iter().next();
     let found = first.as_ref().and_then(|file| file.found.bytes());
-    // A share of nothing is nothing: fio looks before it makes the file. Where there are no files,
-    // the share is one of size.
+    // fio evaluates a percentage before it creates the file, so a percentage of a missing file is
+    // 0. Without files it is a percentage of `size`.
     let known = || match first.as_ref().and_then(|file| made_before(plan, &file.path)) {
         _ if !blocks.uses_targets() => match area.size {
             Some(Amount::Bytes(bytes)) => Some(bytes / files.count().max(1)),
@@ -417,14 +416,14 @@ fn start(
     }
 }
 
-/// The size to which an earlier job has made a file, and none within where only a run will tell;
-/// none if no earlier job uses it.
+/// Size of a file after an earlier job: `None` if no earlier job uses it, an inner `None` if only
+/// the run decides.
 fn made_before(plan: &Plan, path: &Path) -> Option<Option<u64>> {
     let size = plan.targets.iter().filter_map(|target| target.size_of(path)).max()?;
     Some(size.map(|bytes| bytes.0))
 }
 
-/// So many percent of a number of bytes, rounded down.
+/// N percent of a number of bytes, rounded down.
 pub(super) fn share(whole: u64, percent: u32) -> u64 {
     (u128::from(whole) * u128::from(percent.min(100)) / 100) as u64
 }
@@ -505,7 +504,7 @@ fn kind(from: &Instance<'_>, file: &File, diagnostics: &mut Diagnostics) -> Targ
     }
 }
 
-/// Bytes that a file must have; absent for what it has already.
+/// Required size of a file; absent if it exists already.
 fn size(
     from: &Instance<'_>,
     file: &File,
@@ -523,7 +522,7 @@ fn size(
     }
     match (file.found, end) {
         (Found::Device(bytes), Some(end)) => {
-            // A device is as large as it is; fio uses what there is.
+            // A device has a fixed size; fio uses all of it.
             if bytes.is_some_and(|bytes| bytes < end) {
                 blocks.range.length = None;
                 let did = format!("all of it from the offset on: {} bytes", bytes.unwrap_or(0));
@@ -549,7 +548,7 @@ fn size(
     }
 }
 
-/// Writing goes on until nothing more fits.
+/// Writes continue until the device is full.
 fn fills(from: &Instance<'_>) -> bool {
     from.options.area.fill_device && from.options.rw.direction.writes()
 }
@@ -577,8 +576,7 @@ fn reads_beyond(
     beyond
 }
 
-/// Blocks that are read must have been written; those that are only written need their space at
-/// most.
+/// Blocks to read must have been written; blocks that are only written need at most their space.
 fn layout(from: &Instance<'_>, blocks: &Blocks) -> Layout {
     let options = from.options;
     let making = &options.making;
@@ -590,7 +588,7 @@ fn layout(from: &Instance<'_>, blocks: &Blocks) -> Layout {
     {
         return Layout::Never;
     }
-    // A mix of which nothing is read is laid out all the same.
+    // A mix is laid out even without reads.
     if making.overwrite || (options.rw.direction.reads() && blocks.mix.read == 0) {
         return Layout::Write;
     }
@@ -621,7 +619,7 @@ impl Known {
             let Some(index) = self.0.get(&target.name).copied() else { break };
             let known = &plan.targets[index];
             let size = known.size.max(target.size);
-            // Of jobs that run together, the one that needs most decides how large a file is.
+            // Of concurrent jobs, the largest requirement decides the size of a file.
             let alike = Target { size: target.size, ..known.clone() } == target;
             let grows = target.files == 1 && is_used_now(plan, &target.name);
             if alike && (known.size == target.size || grows) {

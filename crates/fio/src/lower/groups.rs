@@ -1,4 +1,4 @@
-//! Which jobs run together, and which are reported together.
+//! Jobs that run together, and jobs that are reported together.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::options::JobOptions;
 use candor_front::Diagnostic;
 use candor_front::Diagnostics;
 
-/// Where a section's jobs belong.
+/// Phase and group of a section's jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seat {
     /// Index of the phase.
@@ -25,9 +25,9 @@ pub(super) struct Seat {
 struct Entered {
     name: String,
     seat: Seat,
-    /// The plan's names of its jobs.
+    /// Plan names of the section's jobs.
     jobs: Vec<String>,
-    /// The plan's names of the jobs that its own wait for.
+    /// Plan names of the jobs to wait for.
     after: Vec<String>,
     /// `lat_percentiles`.
     lat_percentiles: bool,
@@ -38,18 +38,18 @@ struct Entered {
 pub(super) struct Groups {
     entered: Vec<Entered>,
     phases: Names,
-    /// Those of the jobs of the phase that is being filled.
+    /// Names of the jobs in the phase under construction.
     jobs: Names,
-    /// Those of all targets.
+    /// Names of all targets.
     pub targets: files::Known,
 }
 
-/// Names that are taken, each with how many were asked for it.
+/// Names in use, each with its number of requests.
 #[derive(Default)]
 struct Names(HashMap<String, u64>);
 
 impl Names {
-    /// Takes the name, or where it is taken the same with a number behind it.
+    /// Reserves a name; adds a number if it is in use.
     fn take(&mut self, name: &str) -> String {
         let mut own = name.to_owned();
         let mut count = *self.0.entry(own.clone()).and_modify(|count| *count += 1).or_insert(1);
@@ -64,7 +64,7 @@ impl Names {
 }
 
 impl Groups {
-    /// Gives the next section its seat; begins a phase where it waits for all others.
+    /// Places the next section; begins a phase if it waits for all others.
     pub fn enter(
         &mut self,
         section: &Section,
@@ -149,7 +149,7 @@ impl Groups {
         }
     }
 
-    /// The jobs of the section that `wait_for` names; none where they end before this phase.
+    /// Jobs of the section in `wait_for`, if they run in this phase.
     fn awaited(
         &self,
         section: &Section,
@@ -174,7 +174,7 @@ impl Groups {
     }
 }
 
-/// A job that fails ends alone, unless it is to take those beside it along; what comes after runs.
+/// A failed job ends alone unless it stops others; later phases run.
 fn on_failure(options: &JobOptions) -> OnFailure {
     if options.process.exit_all_on_error { OnFailure::EndPhase } else { OnFailure::EndJob }
 }

@@ -6,29 +6,29 @@ use candor_front::{Given, Host, Scope, Span, Table, Texts};
 
 /// A clone of a section, on its way into the plan.
 pub struct Instance<'a> {
-    /// The options of its section.
+    /// Options of the clone's section.
     pub options: &'a JobOptions,
     /// The name in the output.
     pub name: &'a str,
-    /// The name of its section, after which its files are named.
+    /// Name of the section, which names its files.
     pub section: &'a str,
-    /// Which clone of its section it is, from 0.
+    /// Number of the clone in its section, from 0.
     pub clone: u64,
-    /// Which job of all it is, from 0.
+    /// Number of the job among all jobs, from 0.
     pub number: u64,
-    /// Where its section begins.
+    /// Position of the section.
     pub at: Span,
-    /// The texts that places point into.
+    /// Texts of positions.
     pub texts: &'a Texts,
-    /// Where files of state are, if not in the working directory.
+    /// Directory of state files, if not the working directory.
     pub aux_path: Option<&'a str>,
     /// The host, for sizes and kinds of files.
     pub host: &'a dyn Host,
 }
 
 impl Instance<'_> {
-    /// The number in names of files and in steps of offsets. fio gives out the numbers of clones
-    /// from the greatest down.
+    /// Number in file names and in multiples of offset_increment. fio numbers clones from the
+    /// highest down.
     pub fn job_number(&self) -> u64 {
         match self.clone {
             0 => 0,

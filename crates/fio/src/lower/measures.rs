@@ -6,7 +6,7 @@ use super::instance::Instance;
 use crate::options::{JobOptions, LogValue};
 use candor_front::Diagnostics;
 
-/// Operations that a log holds at most. What is over is told, not dropped in silence.
+/// Maximum number of operations in a log; dropped ones are reported.
 const LOGGED_MAX: u64 = 1 << 28;
 
 /// Depths, latency split at submission, and logs.
@@ -30,11 +30,11 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Diagnostic
     };
 }
 
-/// True where operations are handed over by a call that returns before they are done.
+/// True if a submitting call returns before the operations complete.
 fn hands_over(blocks: &Blocks) -> bool {
     match blocks.engine {
         Engine::Libaio(_) | Engine::Threads => true,
-        // The kernel takes them from the queue by itself.
+        // A kernel thread reads the queue.
         Engine::IoUring(uring) => !uring.sqpoll,
         Engine::UringCmd(options) => !options.sqpoll,
         // One at a time ends in the call that issues it.

@@ -12,7 +12,7 @@ use candor_front::Found;
 pub(super) enum Paths {
     /// Each by itself.
     Listed(Vec<PathBuf>),
-    /// So many, numbered from 0.
+    /// A number of files, from 0.
     Numbered(FileName, u64),
 }
 
@@ -41,7 +41,7 @@ pub(super) fn paths(from: &Instance<'_>, number: u64) -> Paths {
     }
     // A section that is called like a device means it.
     let own = path_of(from.section);
-    // Clients are only asked for what can be meant.
+    // Only plausible client names are requested.
     let is_path = from.section.contains('/') || from.host.client().is_none();
     if is_path
         && matches!(from.host.found(&own), Found::Device(_) | Found::Character | Found::Other)
@@ -63,8 +63,8 @@ pub(super) fn first(from: &Instance<'_>) -> Option<PathBuf> {
     (paths.count() > 0).then(|| paths.path(0))
 }
 
-/// True where the plan lists the files that are named after a job: each has a size of its own, or
-/// all have one name.
+/// True if the plan lists the job's generated file names: each file has its own size, or all have
+/// one name.
 pub(super) fn is_listed(options: &JobOptions) -> bool {
     let files = &options.files;
     files.size.is_some_and(|(low, high)| low != high) || !format(files).contains(NUMBER)
@@ -104,7 +104,7 @@ fn made_up(from: &Instance<'_>) -> FileName {
     }))
 }
 
-/// A piece of a format with its words replaced.
+/// A piece of a format with its keywords replaced.
 fn worded(from: &Instance<'_>, piece: &str) -> String {
     let job = from.job_number().to_string();
     let client = from.host.client().unwrap_or_default();

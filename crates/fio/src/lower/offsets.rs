@@ -41,8 +41,8 @@ fn mix(from: &Instance<'_>) -> Mix {
     }
 }
 
-/// A split goes before a range, and a range before one size. Where they are said of ordered and
-/// random operations, those of reads are for the ordered ones and those of writes for the others.
+/// A split overrides a range, and a range overrides one size. By order, the sizes of reads are for
+/// sequential operations, the sizes of writes for random ones.
 fn sizes(from: &Instance<'_>) -> PerDirection<SizeSpec> {
     if from.options.blocks.by_order {
         let only_random = from.options.rw.direction.is_random() && !jumps_at_times(from);
@@ -77,8 +77,8 @@ fn size(from: &Instance<'_>, op: Direction) -> SizeSpec {
     }
 }
 
-/// Shares that add up to 100: what is blank takes equal parts of what the others leave, and what
-/// is missing at the end goes to the last.
+/// Percentages with a sum of 100: empty values share the rest equally, and the last one receives
+/// the remainder.
 fn weights(list: &[Share]) -> SizeSpec {
     let given: u32 = list.iter().filter_map(|share| share.percent).sum();
     let blanks = list.iter().filter(|share| share.percent.is_none()).count() as u32;
@@ -100,7 +100,7 @@ fn weights(list: &[Share]) -> SizeSpec {
     }
 }
 
-/// Which file is next. Files by a distribution are drawn anew for each operation.
+/// Choice of the next file. Distributions draw a file for each operation.
 fn rotation(from: &Instance<'_>) -> Rotation {
     let files = &from.options.files;
     let parameter = |usual: f64| files.service.parameter.unwrap_or(usual);
@@ -170,7 +170,7 @@ fn ordered(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnosti
     };
 }
 
-/// True where some operations are random and others follow the last one.
+/// True if some operations are random and others sequential.
 fn jumps_at_times(from: &Instance<'_>) -> bool {
     let percents = from.options.random.percent;
     let mix = mix(from);
@@ -208,8 +208,8 @@ fn random(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostic
     }
 }
 
-/// With a map every block comes once per pass; the generator lfsr does the same for blocks of one
-/// size without one. An alignment of its own turns the map off.
+/// With a map each block occurs once per pass; lfsr does so without a map for blocks of one size. A
+/// separate alignment disables the map.
 fn uniform(from: &Instance<'_>, blocks: &Blocks) -> Access {
     let options = &from.options.random;
     let is_aligned = from.options.blocks.align.is_some();
@@ -218,7 +218,7 @@ fn uniform(from: &Instance<'_>, blocks: &Blocks) -> Access {
     if lfsr || mapped { Access::Permutation } else { Access::Random }
 }
 
-/// fio's words for what preconditioning needs.
+/// Options that preconditioning requires.
 const NEEDED: &str = "sprandom requires random write, random_generator=lfsr, norandommap=1";
 
 /// Preconditioning draws every block once, and some again: only the generator lfsr without a map
@@ -257,8 +257,8 @@ fn precondition(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnost
     }
 }
 
-/// Regions of preconditioning: none is smaller than the cache of the device, where the size of what
-/// is written is known.
+/// Regions of preconditioning: none is smaller than the device's cache, if the written size is
+/// known.
 fn regions(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> u32 {
     let options = &from.options.random.precondition;
     let asked = u32::try_from(options.regions).unwrap_or(u32::MAX);
@@ -278,7 +278,7 @@ fn regions(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> u32 {
     asked.min(most.max(1))
 }
 
-/// True where all operations have one size.
+/// True if all operations have one size.
 fn one_size(blocks: &Blocks) -> bool {
     let mut used = Direction::ALL.into_iter().filter(|op| blocks.mix.of(*op) > 0);
     let first = used.next().map(|op| blocks.size.of(op));
@@ -308,7 +308,7 @@ fn skewed(
             Access::Zipf { theta: *theta, center_percent: center.map(percent) }
         }
         Distribution::Pareto(h, center) => {
-            // Scattered like zipf, which a center makes it; fio draws one where none is given.
+            // A center scatters offsets like zipf; fio draws one by default.
             let drawn = mixed(from.options.random.seed) % 100;
             let center = center.map_or(drawn as f64, percent);
             Access::Pareto { h: *h, center_percent: Some(center) }
@@ -329,7 +329,7 @@ fn skewed(
     }
 }
 
-/// Zones in percent, with one more that nothing falls into where they end before the file does.
+/// Zones in percent, with an empty last zone if they end before the file.
 fn to_the_end(zones: &PerDirection<Vec<(u64, u64)>>) -> PerDirection<Vec<(u64, u64)>> {
     let mut zones = zones.clone();
     for op in Direction::ALL {

@@ -27,13 +27,13 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut 
     };
     rates(from, blocks, &mut pace);
     if !pace.is_rated() {
-        // fio takes it without effect.
+        // fio ignores it.
         pace.arrival = Arrival::Fixed;
     }
     blocks.pace = pace;
 }
 
-/// fio holds each direction of a mix to a rate of its own; a job that goes in one has one rate.
+/// fio limits each direction of a mix separately; a job with one direction has one rate.
 fn rates(from: &Instance<'_>, blocks: &Blocks, pace: &mut Pace) {
     let options = &from.options.rate;
     let used: Vec<Direction> =
@@ -76,7 +76,7 @@ fn flow(from: &Instance<'_>) -> Option<Flow> {
     })
 }
 
-/// Time for which each depth is tried where the job sets none.
+/// Default time to try each depth.
 const WINDOW: Nanos = Nanos::from_secs(1);
 
 fn goal(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<LatencyGoal> {

@@ -1,4 +1,4 @@
-//! Where and as whom jobs run.
+//! User, group, CPUs, nodes and priorities of jobs.
 
 use candor_plan::engine::{IoPriority, PriorityClass};
 use candor_plan::{ControlGroup, Hook, Hooks, Job, OnDone, Placement, Threads};
@@ -37,7 +37,7 @@ pub(super) fn lower(from: &Instance<'_>, job: &mut Job, diagnostics: &mut Diagno
     };
 }
 
-/// Those of the CPUs that are named which the host has.
+/// Named CPUs that the host has.
 fn present(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Vec<u32> {
     let named = &from.options.place.cpus;
     let Some(all) = from.host.cpus() else { return named.clone() };
@@ -54,7 +54,7 @@ fn present(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Vec<u32> {
     here
 }
 
-/// The CPUs of several nodes; where CPUs are named as well, those of them that are of these nodes.
+/// The CPUs of several nodes, restricted to named CPUs if any.
 fn cpus_of_nodes(from: &Instance<'_>, named: Vec<u32>, diagnostics: &mut Diagnostics) -> Vec<u32> {
     let nodes = &from.options.place.nodes;
     let cpus: Option<Vec<_>> = nodes.iter().map(|node| from.host.node_cpus(*node)).collect();
@@ -110,7 +110,7 @@ fn threads(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Threads {
     threads
 }
 
-/// As much of a name as the kernel keeps.
+/// Truncates a name to the kernel's limit.
 fn short_name(name: &str) -> String {
     let mut end = name.len().min(Threads::NAME_MAX);
     while !name.is_char_boundary(end) {
@@ -119,8 +119,8 @@ fn short_name(name: &str) -> String {
     name[..end].to_owned()
 }
 
-/// `prio` and `prioclass`; one of them is enough, and the class is best effort where none is given.
-/// The I/O priority of a job; none where it has none of its own.
+/// I/O priority of a job from `prio` and `prioclass`, `None` without both. The default class is
+/// best effort.
 pub(super) fn io_priority(from: &Instance<'_>) -> Option<IoPriority> {
     let options = &from.options.place;
     if options.priority.is_none() && options.priority_class.is_none() {
@@ -139,8 +139,8 @@ pub(super) fn io_priority(from: &Instance<'_>) -> Option<IoPriority> {
     })
 }
 
-/// A command, whose output goes into a file that is named after the job. fio leaves a job out whose
-/// first command fails, with error 0, and does not mind what the last one says.
+/// A command with its output in a file named after the job. If the first command fails, fio skips
+/// the job with error 0; it ignores the result of the last one.
 fn hook(from: &Instance<'_>, command: Option<&str>, which: &str) -> Option<Hook> {
     let output = Some(format!("{}.{which}.txt", from.name));
     command.map(|command| Hook { command: command.to_owned(), output, may_fail: true })

@@ -1,4 +1,4 @@
-//! Facts about a job that the output needs beside its measurement.
+//! Facts about a job that the output needs in addition to its measurement.
 
 pub(super) mod blanks;
 pub(super) mod remarks;
@@ -17,7 +17,7 @@ use crate::options::{
 };
 use candor_front::Diagnostics;
 
-/// The facts of one clone, whose job is the `job`-th of its phase.
+/// Facts of one clone, the `job`-th of its phase.
 pub(super) fn of(
     from: &Instance<'_>,
     section: &Section,
@@ -64,7 +64,7 @@ pub(super) fn of(
         state: super::content::verify::saved(from),
         reporting: Reporting {
             percentile_places: places(from),
-            // Which disks a trace needs is not known before it is read.
+            // The disks of a trace are unknown before it is read.
             disk_util: options.statistics.disk_util && options.trace.read.is_empty(),
             bandwidth: usual.bandwidth && does_io,
             ..usual
@@ -78,7 +78,7 @@ pub(super) fn of(
     }
 }
 
-/// True if nothing says how large a file is that has to be made: a share of it does not.
+/// True if the size of a missing file is unknown; a percentage does not define one.
 fn without_size(options: &JobOptions) -> bool {
     let share = matches!(options.area.size, None | Some(Amount::Percent(_) | Amount::Bytes(0)));
     share && options.files.size.is_none()
@@ -158,7 +158,7 @@ const ONE_AT_A_TIME: [&str; 13] = [
     "filedelete",
 ];
 
-/// Engines for which no file is laid out.
+/// Engines without layout of files.
 const WITHOUT_BYTES: [&str; 5] = ["null", "cpuio", "exec", "filecreate", "page_fault"];
 
 fn steady(options: &JobOptions) -> Option<SteadyGoal> {
@@ -181,7 +181,7 @@ fn steady(options: &JobOptions) -> Option<SteadyGoal> {
     })
 }
 
-/// Logs of a job; one without a name of its own takes the job's.
+/// Logs of a job; an unnamed log gets the job's name.
 fn logs(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Logs {
     let given = &from.options.logs;
     if given.issue_time && (given.latency.is_none() || !given.offset) {
@@ -242,7 +242,7 @@ fn ahead_ms(from: &Instance<'_>, option: &str, id: u64, diagnostics: &mut Diagno
     }
 }
 
-/// The most decimals that a percentile was written with.
+/// Maximum number of decimals of the written percentiles.
 fn places(from: &Instance<'_>) -> usize {
     let given = from.options.given.get("percentile_list");
     let text = given.and_then(|given| given.value.as_deref()).unwrap_or_default();
@@ -258,7 +258,7 @@ pub(super) fn global_options(ast: &Ast) -> Option<Vec<(String, String)>> {
 
 /// Options by their first names with their values, each once with the last value, as fio shows
 /// them: of a command line with the name that opens the section. A bare option has an empty value.
-/// None where nothing is written.
+/// `None` without writes.
 fn as_written(block: &Block, section: &str) -> Option<Vec<(String, String)>> {
     let on_line = block.origin == Origin::CommandLine;
     let mut options: Vec<(String, String)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Traces: those that are replayed, and that of a job's own operations.
+//! Traces: replayed traces, and the trace of a job's own operations.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) struct Replay {
     trace: Arc<Trace>,
 }
 
-/// Options that say what a trace says.
+/// Options that a trace overrides.
 const OVERRIDDEN: &[&str] = &[
     "rw",
     "filename",
@@ -37,8 +37,8 @@ const OVERRIDDEN: &[&str] = &[
     "time_based",
 ];
 
-/// Reads the trace of a clone, where it replays one. What is merged becomes a file that is to be
-/// written, with its bytes.
+/// Reads the trace of a clone, if it replays one. Merged traces become a file to write, with its
+/// bytes.
 pub(super) fn read(
     from: &Instance<'_>,
     jobs: &[FioJob],
@@ -78,7 +78,7 @@ pub(super) fn read(
     }
 }
 
-/// Which of the traces a clone takes: in turn, but fio counts its clones down from the last.
+/// Trace of a clone: in turns, but fio counts its clones down.
 fn nth(from: &Instance<'_>) -> usize {
     let (many, clones) = (from.options.trace.read.len() as u64, from.options.runtime.clones);
     let number = if from.clone == 0 { 0 } else { clones.saturating_sub(from.clone) };
@@ -174,7 +174,7 @@ fn overridden(from: &Instance<'_>, diagnostics: &mut Diagnostics) {
 }
 
 impl Replay {
-    /// The options of a section beside its trace.
+    /// Options of a section in addition to its trace.
     pub(super) fn options(&self, given: &JobOptions) -> JobOptions {
         let mut options = given.clone();
         let mix = self.mix();
@@ -212,7 +212,7 @@ impl Replay {
         mix
     }
 
-    /// The work: what the trace says instead of what its section says.
+    /// The work of the trace, which overrides the section.
     pub(super) fn lower(&self, from: &Instance<'_>, blocks: &mut Blocks) {
         let file = path_of(&self.file);
         blocks.access = Access::Trace(TraceFile { file, trace: Some(self.trace.clone()) });
@@ -230,8 +230,7 @@ impl Replay {
         }
     }
 
-    /// The files that are opened. Nothing is laid out: what is read must be there, or be written
-    /// before.
+    /// Files to open, without layout: data to read must exist or be written earlier.
     pub(super) fn targets(&self, from: &Instance<'_>, blocks: &Blocks) -> Vec<Target> {
         let mut ends = vec![0; self.recorded.files.len()];
         for step in self.trace.steps() {

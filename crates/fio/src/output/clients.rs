@@ -1,6 +1,6 @@
-//! Results of clients: those of each host in turn, then the sum of all.
+//! Results of clients: each host in turn, then the sum.
 //!
-//! Each host ran all jobs by itself, so its results are those of a report of its own.
+//! Each host ran all jobs, so its results are a complete report.
 
 use candor_plan::PathText;
 use candor_record::{Note, PhaseRecord, Report};
@@ -41,7 +41,7 @@ pub fn collisions(report: &Report, clients: &[ClientName]) -> Vec<Note> {
 /// Name of the sum.
 const ALL: &str = "All clients";
 
-/// The report of each of so many hosts, without candor's judgement, which is of all together.
+/// The report of each host, without the common judgement.
 pub fn of_hosts(report: &Report, hosts: usize) -> Vec<Report> {
     let bare = Report { plan: candor_plan::Plan::default(), phases: Vec::new(), ..report.clone() };
     let of_host = |number: usize| {
@@ -49,7 +49,7 @@ pub fn of_hosts(report: &Report, hosts: usize) -> Vec<Report> {
             let is_it = |index: u32| index as usize == number;
             let mut hosts = phase.hosts.iter();
             let host = hosts.find(|host| host.member.as_ref().is_some_and(|m| is_it(m.index)));
-            // One host has no place among several.
+            // A single host has no number among several.
             let alone = || phase.hosts.first().filter(|host| number == 0 && host.member.is_none());
             let host = host.or_else(alone).cloned().unwrap_or_default();
             let is_only = phase.hosts.len() == 1 && host.measurements.is_empty();
@@ -71,12 +71,12 @@ pub fn of_hosts(report: &Report, hosts: usize) -> Vec<Report> {
     (0..hosts).map(of_host).collect()
 }
 
-/// Lines that a host says, each behind its name.
+/// Lines of a host, each after its name.
 pub fn said(client: &ClientName, lines: &str) -> String {
     lines.lines().map(|line| format!("<{}> {line}\n", client.name)).collect()
 }
 
-/// The results in every form asked for.
+/// Results in every requested format.
 pub(super) fn write(report: &Report, jobs: &[FioJob], output: &Output, now: &Moment) -> String {
     let reports = of_hosts(report, output.clients.len());
     let hosts: Vec<Host<'_>> = reports
@@ -121,7 +121,7 @@ struct Host<'a> {
     entries: Vec<Entry<'a>>,
 }
 
-/// The job that stands for all of all hosts.
+/// The job that represents all jobs of all hosts.
 fn all_clients(jobs: &[FioJob]) -> FioJob {
     let first = jobs.first().cloned().unwrap_or_default();
     FioJob {
@@ -135,7 +135,7 @@ fn all_clients(jobs: &[FioJob]) -> FioJob {
     }
 }
 
-/// The sum, where there is more than one entry to add.
+/// The sum, if there are several entries.
 fn sum<'a>(job: &'a FioJob, hosts: &[Host<'_>]) -> Vec<Entry<'a>> {
     let entries = || hosts.iter().flat_map(|host| &host.entries);
     if entries().count() < 2 {

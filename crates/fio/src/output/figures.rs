@@ -1,4 +1,4 @@
-//! Figures of one job, or of one group, in fio's terms, from measurements.
+//! Metrics of one job or group in fio's terms, from measurements.
 
 pub(super) mod by_priority;
 pub(super) mod direction;
@@ -16,7 +16,7 @@ use crate::job::{FioJob, Reporting};
 use crate::output::figures::direction::DirectionFigures;
 use crate::output::figures::spread::{Spread, Table, share};
 
-/// One entry of the results: a job, or a group whose jobs are shown together.
+/// One entry of the results: a job, or a group that is reported as one.
 #[derive(Clone, Debug)]
 pub(super) struct Entry<'a> {
     /// The job, or the first of the group: it lends name and units.
@@ -27,7 +27,7 @@ pub(super) struct Entry<'a> {
     pub reporting: Reporting,
     /// Number of jobs in it.
     pub jobs: usize,
-    /// Their figures.
+    /// Metrics of the entry.
     pub figures: Figures,
 }
 
@@ -90,7 +90,7 @@ pub(super) struct Trouble {
     pub text: String,
 }
 
-/// `EILSEQ`: what fio reports for a block that is not what was written.
+/// `EILSEQ`: fio's error for a block with wrong data.
 const NOT_AS_WRITTEN: u32 = 84;
 
 /// `ENOENT`.
@@ -98,7 +98,7 @@ const NOT_THERE: u32 = 2;
 /// `EINVAL`.
 const INVALID: u32 = 22;
 
-/// Figures of a job, or of several together.
+/// Metrics of one or several jobs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Figures {
     /// Reads, writes and trims.
@@ -107,7 +107,7 @@ pub(super) struct Figures {
     pub sync: Spread,
     /// Flushes: `fsync`, `fdatasync` and `sync_file_range`.
     pub flushes: u64,
-    /// Number of the first worker's thread; 0 where it is not known.
+    /// Thread id of the first worker; 0 if unknown.
     pub pid: u32,
     /// The first error.
     pub trouble: Option<Trouble>,
@@ -119,7 +119,7 @@ pub(super) struct Figures {
     pub user_ns: u64,
     /// CPU time in the kernel.
     pub system_ns: u64,
-    /// Times the CPU was given up or taken.
+    /// Voluntary and involuntary context switches.
     pub switches: u64,
     /// Page faults that needed I/O.
     pub faults_major: u64,
@@ -129,9 +129,9 @@ pub(super) struct Figures {
     pub depths: Depths,
     /// When counting began, in ms since 1970.
     pub start_unix_ms: Option<u64>,
-    /// Steadiness of the first job, where that was measured.
+    /// Steady state of the first job, if measured.
     pub steady: Option<SteadyState>,
-    /// The greatest depth at which the first job met its latency goal, where it had one.
+    /// Highest depth that met the first job's latency goal, if it had one.
     pub depth_reached: Option<u32>,
 }
 
@@ -151,7 +151,7 @@ impl Figures {
         let sum = |of: fn(&candor_record::WorkerStats) -> u64| workers.iter().map(of).sum();
         let direction = |op| DirectionFigures::of(op, measured, job);
         let mut read = direction(Direction::Read);
-        // fio counts what it reads back among the reads.
+        // fio counts reading back as reads.
         let back = measured.read_back.as_ref();
         if let Some(back) = back {
             let checked = DirectionFigures::of(Direction::Read, &as_measured(back), job);
@@ -163,7 +163,7 @@ impl Figures {
         }
         let (back_ns, back_user_ns, back_system_ns) =
             back.map_or((0, 0, 0), |back| (back.elapsed_ns, back.cpu_user_ns, back.cpu_system_ns));
-        // Reading back beside the work took the time of the work as well.
+        // Reading back during the work took the same time.
         let ran_ns = if job.checks_beside || job.verify_only {
             measured.elapsed_ns.max(back_ns)
         } else {
@@ -181,7 +181,7 @@ impl Figures {
                 direction.runtime_ns = 0;
             }
         }
-        // Names are gone through one by one.
+        // Names are processed one by one.
         let depths = match job.per_name {
             Some(_) => Depths::one_at_a_time(read.ops + write.ops + trim.ops),
             None => Depths::default(),
@@ -301,8 +301,8 @@ impl Figures {
     }
 }
 
-/// Depths as fio counts them: what ends in the null engine's queue was neither handed over nor
-/// taken back, and each thread that operations are handed to has one.
+/// Depths as in fio: the null engine completes operations in the queue without submit and reap, and
+/// each submitting thread has one operation.
 fn batches(depths: Depths, job: &FioJob) -> Depths {
     if job.shape.offloads {
         return Depths::one_at_a_time(depths.in_flight.iter().sum());
@@ -314,7 +314,7 @@ fn batches(depths: Depths, job: &FioJob) -> Depths {
     }
 }
 
-/// Reading back as a measurement of its own.
+/// Reading back as a separate measurement.
 fn as_measured(back: &ReadBack) -> Measurement {
     let mut measured = Measurement { elapsed_ns: back.elapsed_ns, ..Measurement::default() };
     measured.put(Direction::Read, back.reads.clone());
@@ -340,7 +340,7 @@ fn trouble(measured: &Measurement, job: &FioJob, mismatches: u64) -> Option<Trou
         let errno = error.errno.unsigned_abs();
         let opens = measured.start_unix_ms.is_some() && job.per_name.is_none();
         if errno == NOT_THERE && job.without_size && !opens {
-            // To fio what is wrong is that it does not know how large to make it.
+            // To fio the error is the unknown size of the file.
             return Some(Trouble { errno: INVALID, doing, text: "Invalid argument".into() });
         }
         let text = &error.message;

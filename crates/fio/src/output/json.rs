@@ -17,7 +17,7 @@ use crate::output::figures::spread::{STEPS, Spread};
 use crate::output::figures::steady::{self, Steadiness};
 use candor_front::{Object, verdict};
 
-/// `eta` of a job that has ended: the greatest number that the field can hold.
+/// `eta` of an ended job: the maximum of the field.
 const NO_ETA: u64 = i32::MAX as u64;
 
 /// The document; with `bins`, every latency distribution in full (`json+`).
@@ -98,7 +98,7 @@ pub(super) fn job(report: &Report, entry: &Entry, all: &[Entry], bins: bool) -> 
     object
 }
 
-/// When the job began, in ms, on the clock that was asked for.
+/// Start of the job in ms, on the requested clock.
 fn start_ms(entry: &Entry) -> u64 {
     let ahead_ms = entry.job.start_ahead_ms;
     entry.figures.start_unix_ms.map_or(0, |ms| ms.saturating_add_signed(ahead_ms))

@@ -36,7 +36,7 @@ enum Kind {
     Histogram,
 }
 
-/// One log file: its name and the jobs whose entries it holds.
+/// One log file: its name and its jobs.
 #[derive(Clone, Debug)]
 pub struct LogFile<'a> {
     /// The name as the job gave it, possibly with folders.
@@ -45,7 +45,7 @@ pub struct LogFile<'a> {
     jobs: Vec<&'a FioJob>,
 }
 
-/// All log files that the jobs ask for. Jobs share a file where its name has no number in it.
+/// All requested log files. Jobs share a file if its name contains no number.
 pub fn files(jobs: &[FioJob]) -> Vec<LogFile<'_>> {
     let mut files: Vec<LogFile> = Vec::new();
     for job in jobs {
@@ -88,7 +88,7 @@ impl LogFile<'_> {
             let mut put = |entry: Entry, out: &mut _| {
                 if job.logs.compressed { store.add(&entry, out) } else { entry.line(out) }
             };
-            // A phase that was repeated goes on where it left off.
+            // A repeated phase continues at its previous end.
             let mut begin_ns = 0;
             for measured in measured(report, job) {
                 if let Some(log) = measured.log.as_ref().filter(|_| self.has_lines_of(job)) {
@@ -101,7 +101,7 @@ impl LogFile<'_> {
         store.flush(out)
     }
 
-    /// False for a log that would have a line for each operation, where it is to have none.
+    /// False for a log whose lines per operation are disabled.
     fn has_lines_of(&self, job: &FioJob) -> bool {
         job.logs.window_ms > 0
             || match self.kind {
@@ -178,7 +178,7 @@ impl Lines<'_> {
             Kind::Completion => op.completion_ns,
             Kind::Latency => op.latency_ns,
         };
-        // fio knows when an operation was issued where it times its parts.
+        // fio knows the issue time if it measures parts of the latency.
         let issued_ns = match self.kind {
             Kind::Submission | Kind::Completion => self.begin_ns + op.issued_ns(),
             _ => 0,
@@ -196,8 +196,8 @@ impl Lines<'_> {
         }
     }
 
-    /// One entry per window and direction. A rate over the rest of a window at the end would be
-    /// that of a moment; latencies need no length.
+    /// One entry per window and direction. A rate over the rest of a window would be the rate of an
+    /// instant; latencies need no duration.
     fn windows(&self) -> impl Iterator<Item = Entry> {
         let longest = self.log.windows.iter().map(|window| window.length_ns).max().unwrap_or(0);
         let is_rate = matches!(self.kind, Kind::Bandwidth | Kind::Iops);
@@ -221,7 +221,7 @@ impl Lines<'_> {
     }
 }
 
-/// Mean and greatest value of a window; of a rate there is only one.
+/// Mean and maximum of a window; rates have only one value.
 fn window_values(kind: Kind, sums: &WindowSums, length_ns: u64) -> (u64, u64) {
     let per_second = |n: u64| {
         let rate = (u128::from(n) * 1_000_000_000 / u128::from(length_ns.max(1))) as u64;

@@ -1,4 +1,4 @@
-//! The moment at which results are written, in the words of fio.
+//! The time of the results in fio's format.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -1,4 +1,4 @@
-//! Results as text for people, line for line where scripts expect them.
+//! Normal text output, line for line as scripts expect.
 
 mod groups;
 mod latency;
@@ -20,7 +20,7 @@ use crate::output::figures::steady::{self, Steadiness};
 pub(super) fn jobs(entries: &[Entry], now: &Moment) -> String {
     let mut text = String::from("\n");
     for entry in entries {
-        // fio is silent about a job that did nothing at all.
+        // fio prints nothing about a job without operations.
         if entry.figures.ops_done() > 0 || !entry.figures.sync.is_empty() {
             job(entry, entries, now, &mut text);
         }
@@ -134,7 +134,7 @@ fn steadiness(entry: &Entry, goal: &crate::job::SteadyGoal, text: &mut String) {
     );
 }
 
-/// A time with the largest unit that leaves at least 2.
+/// A time in the largest unit with a value of at least 2.
 fn scaled(ns: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
     let unit = UNITS.into_iter().find(|(unit_ns, _)| ns >= 2 * unit_ns);
@@ -201,7 +201,7 @@ fn samples(
 ) {
     let bandwidth = direction.bandwidth(reporting);
     if bandwidth.count > 0 {
-        // The prefix is binary whatever kb_base says.
+        // The prefix is always binary, with any kb_base.
         let (unit, divisor) = if bandwidth.mean > 1_048_576.0 { ("MiB", 1024) } else { ("KiB", 1) };
         *text += &format!(
             "   bw ({unit:>5}/s): min={:5}, max={:5}, per={:.2}%, avg={:5.2}, stdev={:5.2}, \

@@ -1,4 +1,4 @@
-//! Numbers as fio shortens them: at most so many digits, with a prefix.
+//! Numbers in fio's short form: at most N digits, with a prefix.
 
 /// By how much one prefix differs from the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,10 +29,10 @@ fn digits(value: u64) -> usize {
     value.checked_ilog10().unwrap_or(0) as usize + 1
 }
 
-/// A whole number with at most `most` digits and a prefix: 20240 in four digits is `20.2k`.
+/// An integer with at most `most` digits and a prefix: 20240 in four digits is `20.2k`.
 ///
-/// A number that has few enough digits stays as it is. One that has too many is divided until they
-/// suffice, and gets one decimal less than there is room for.
+/// Shorter numbers stay unchanged. Longer ones are divided until they fit, with one decimal less
+/// than there is space for.
 pub(super) fn short(value: u64, most: u32, step: Step, unit: &str) -> String {
     let prefixes = step.prefixes();
     let (most, mut whole, mut rest, mut power) = (most.max(1) as usize, value, None, 0);
@@ -57,7 +57,7 @@ fn with_rest(whole: u64, rest: f64, most: usize) -> String {
         let text = format!("{whole}.{rounded:0places$}");
         return if places == 0 { whole.to_string() } else { text };
     }
-    // The rest rounds to a whole one, which may take a digit more.
+    // Rounding up may add a digit.
     let whole = whole + 1;
     match decimals(whole) {
         0 => whole.to_string(),
@@ -65,12 +65,12 @@ fn with_rest(whole: u64, rest: f64, most: usize) -> String {
     }
 }
 
-/// In what rates and sizes are told.
+/// Units of rates and sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Units {
     /// `significant_figures`.
     pub digits: u32,
-    /// The kind of prefix that comes first; the other follows in brackets.
+    /// Kind of the first prefix; the other follows in brackets.
     pub first: Step,
     /// Rates are in bits.
     pub bits: bool,
@@ -168,7 +168,7 @@ mod tests {
             let power = step.prefixes().iter().position(|p| *p == &text[end..]).unwrap();
             let factor = (step.size() as f64).powi(power as i32);
             let read = text[..end].parse::<f64>().unwrap() * factor;
-            // At least half as many digits are right as were asked for.
+            // At least half of the requested digits are significant.
             let off = (read - value as f64).abs() / (value as f64).max(1.0);
             prop_assert!(off <= 0.5 * 10f64.powi(-(most as i32 - 3).max(0)), "{value} as {text}");
         }

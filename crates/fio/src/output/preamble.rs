@@ -4,7 +4,7 @@ use super::VERSION;
 use super::number::{Step, short};
 use crate::job::{FioJob, Format, Output};
 
-/// The lines before the run. None where no text for people is asked for.
+/// Lines before the run; empty without normal output.
 pub fn preamble(jobs: &[FioJob], output: &Output) -> String {
     if !output.formats.is_empty() && !output.formats.contains(&Format::Normal) {
         return String::new();
@@ -37,7 +37,7 @@ pub fn preamble(jobs: &[FioJob], output: &Output) -> String {
     text + &instead.collect::<String>()
 }
 
-/// A line for each job whose engine does not reach its depth, as fio has it.
+/// A line per job whose engine cannot reach its depth, as in fio.
 pub fn capped(jobs: &[FioJob]) -> String {
     let capped = jobs.iter().filter(|job| job.shape.depth_capped);
     capped.map(|_| CAPPED).collect()
@@ -71,7 +71,7 @@ fn first_of_section(job: &FioJob) -> String {
     )
 }
 
-/// The line that says that files are made before the run.
+/// The line about the layout of files before the run.
 pub fn laying_out(job: &str, files: u32, bytes: u64) -> String {
     let (many, total) = if files > 1 { ("s", "total ") } else { ("", "") };
     let mib = bytes >> 20;

@@ -5,7 +5,7 @@ use candor_plan::units::{Direction, PerDirection};
 use super::number::Units;
 use crate::job::Reporting;
 
-/// The figures in the line.
+/// Values in the line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Status {
     /// Jobs that run.
@@ -13,23 +13,23 @@ pub struct Status {
     /// Files that they have open.
     pub open_files: u32,
     /// A letter per job, in order: `P` not started, `I` preparing, `/` in the ramp, `r` `R` `w` `W`
-    /// `m` `M` `d` `D` reading, writing, both and trimming (large letters in order, small ones at
-    /// random), `F` flushing, `V` verifying, `E` ended, `_` gone, `X` gone with an error.
+    /// `m` `M` `d` `D` reading, writing, both and trimming (upper case sequential, lower case
+    /// random), `F` flushing, `V` verifying, `E` ended, `_` removed, `X` removed with an error.
     pub letters: Vec<char>,
-    /// Progress in percent; absent where nobody can say.
+    /// Progress in percent; absent if unknown.
     pub percent: Option<f64>,
     /// Bytes per second since the last line.
     pub bytes_per_s: PerDirection<f64>,
     /// Operations per second since the last line.
     pub ops_per_s: PerDirection<f64>,
-    /// Seconds to go; absent where nobody can say.
+    /// Remaining seconds; absent if unknown.
     pub left_s: Option<u64>,
     /// The directions that any job goes in.
     pub directions: PerDirection<bool>,
 }
 
 impl Status {
-    /// The letter of a job that runs with this word of `rw`.
+    /// The letter of a running job with this value of `rw`.
     pub fn letter(rw: &str) -> char {
         match rw {
             "randread" => 'r',
@@ -71,13 +71,13 @@ impl Status {
     }
 }
 
-/// Letters with how many of each stand in a row: `R(10),W(10)`.
+/// Letters with the lengths of their runs: `R(10),W(10)`.
 fn runs(letters: &[char]) -> String {
     let runs = letters.chunk_by(|a, b| a == b);
     runs.map(|run| format!("{}({})", run[0], run.len())).collect::<Vec<_>>().join(",")
 }
 
-/// A time such as `01h:02m:03s`; hours and days only where there are any.
+/// A time such as `01h:02m:03s`; hours and days only if nonzero.
 fn duration(seconds: u64) -> String {
     let (minutes, hours) = (seconds / 60, seconds / 3600);
     let mut text = String::new();

@@ -43,7 +43,7 @@ pub(super) fn document(report: &Report, entries: &[Entry], version: u32) -> Stri
         }
         text += &fields.join(";");
         if let Some(description) = &entry.job.description {
-            // In version 2 it stands on a line of its own, the semicolon in front of it.
+            // Version 2 prints it on a separate line, after the semicolon.
             text += if version == 2 { "\n;" } else { ";" };
             text += description;
         }
@@ -89,7 +89,7 @@ fn direction(
     fields.push(direction.runtime_ms().to_string());
     latency(&direction.slat, fields);
     latency(&direction.clat, fields);
-    // Percentiles are of total latency where those are wanted, else of completion latency.
+    // Percentiles are of total latency if requested, else of completion latency.
     let spread = if reporting.lat_percentiles { &direction.lat } else { &direction.clat };
     let wanted = reporting.lat_percentiles || reporting.clat_percentiles;
     for at in 0..PERCENTILES {
@@ -116,7 +116,7 @@ fn direction(
     }
 }
 
-/// Least, greatest, mean and deviation in µs.
+/// Minimum, maximum, mean and deviation in µs.
 fn latency(spread: &Spread, fields: &mut Vec<String>) {
     fields.push((spread.min() / 1000).to_string());
     fields.push((spread.max() / 1000).to_string());
@@ -136,7 +136,7 @@ fn process(entry: &Entry, fields: &mut Vec<String>) {
     let depths = figures.depth_shares();
     fields.extend(depths.iter().map(|share| format!("{share:.1}%")));
     let table = figures.table();
-    // There is no field for nanoseconds: all below 2 µs is in the first one.
+    // The first field has all latencies below 2 µs.
     let mut us = table.us;
     us[0] += table.ns.iter().sum::<f64>();
     fields.extend(us.iter().chain(&table.ms).map(|share| format!("{share:.2}%")));

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use candor_front::{Object, Tree};
 
-/// The document: its braces stand alone on the first and on the last line.
+/// The document; its outer braces have separate lines.
 pub(super) fn document(object: Object) -> String {
     let mut text = String::new();
     print(&Tree::Object(object), 0, &mut text);
@@ -16,7 +16,7 @@ fn print(tree: &Tree, depth: usize, text: &mut String) {
     match tree {
         Tree::Int(value) => write!(text, "{value}").expect("memory"),
         Tree::Signed(value) => write!(text, "{value}").expect("memory"),
-        // JSON has no word for what is no number; nothing here divides by zero, but a sum of
+        // JSON has no value for NaN and infinity. Nothing here divides by zero, but a sum of
         // squares may overflow.
         Tree::Float(value) if !value.is_finite() => text.push_str("0.000000"),
         Tree::Float(value) => write!(text, "{value:.6}").expect("memory"),

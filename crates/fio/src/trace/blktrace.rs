@@ -1,8 +1,8 @@
-//! The kernel's block trace, as `blkparse -d` writes it: one stream of events, each a
-//! header of 48 bytes with as many bytes of something else behind it as it says.
+//! The kernel's block trace, as `blkparse -d` writes it: a stream of events, each a header of 48
+//! bytes with additional data of the given length.
 //!
-//! Of all events only those count that queue an operation; how many of them were under way at a
-//! time comes from those that merge or complete one.
+//! Only events that queue an operation count as operations. Events that merge or complete one give
+//! the depth.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -14,14 +14,14 @@ use candor_plan::units::Direction;
 use super::{Fault, FindDevice, Recorded, Steps, unreadable};
 use crate::options::Trace as TraceOptions;
 
-/// The three upper bytes of an event's first word; the last one is the version.
+/// Upper three bytes of an event's first word; the last byte is the version.
 pub(super) const MAGIC: u32 = 0x6561_7400;
 /// The version of the format that the kernel writes.
 pub(super) const VERSION: u32 = 7;
 /// Bytes of an event.
 pub(super) const EVENT_BYTES: usize = 48;
 const SECTOR: u64 = 512;
-/// More than any device has under way: where completions are missing, the count only grows.
+/// Maximum depth; without completions the count only grows.
 const DEPTH_MAX: u32 = 1024;
 
 /// Kinds of events, the lower half of `action`.
@@ -43,7 +43,7 @@ pub(super) enum Endian {
     Big,
 }
 
-/// The order of bytes of a block trace that begins like this; none where it is none.
+/// Byte order of a block trace, by its first bytes; `None` for other files.
 pub(super) fn endian(head: &[u8]) -> Option<Endian> {
     let head: [u8; 4] = head.try_into().ok()?;
     let is_magic = |word: u32| word & !0xff == MAGIC;
@@ -61,7 +61,7 @@ pub(super) struct Event {
     pub bytes: u32,
     pub action: u32,
     pub device: u32,
-    /// Process, CPU, error: nobody asks for them, but they are kept where traces are merged.
+    /// Process, CPU and error, which merged traces keep.
     pub pid: u32,
     pub cpu: u32,
     pub error: u16,
@@ -91,7 +91,7 @@ impl<'a, R: Read> Events<'a, R> {
         Events { name, bytes, endian, at: 0 }
     }
 
-    /// The next event; none at the end, nor where the last one is cut off.
+    /// The next event; `None` at the end or if the event is truncated.
     pub fn next(&mut self) -> Result<Option<Event>, Fault> {
         let mut raw = [0; EVENT_BYTES];
         match self.bytes.read_exact(&mut raw) {
@@ -193,7 +193,7 @@ impl Replay<'_> {
             self.steps.add(at_ns, file, action, span).map_err(|why| (why, None))
         };
         if event.is(FLUSH) {
-            // A write may ask for a flush in front of it.
+            // A write may request a flush before it.
             add(Action::Fsync, 0)?;
         }
         if event.bytes == 0 {
@@ -211,7 +211,7 @@ impl Replay<'_> {
         if let Some(index) = self.files.get(&device) {
             return Ok(*index);
         }
-        // As the kernel packs it for itself.
+        // Format of the kernel's device numbers.
         let (major, minor) = (device >> 20, device & 0xf_ffff);
         let path = match self.steps.given.redirect {
             Some(_) => Some(String::new()),
@@ -252,7 +252,7 @@ impl Depth {
         }
     }
 
-    /// The greatest depth that can be believed.
+    /// The maximum depth, if plausible.
     fn found(&self) -> u32 {
         if self.completed && (1..=DEPTH_MAX).contains(&self.most) { self.most } else { DEPTH_MAX }
     }

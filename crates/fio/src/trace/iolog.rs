@@ -50,7 +50,7 @@ pub(super) fn read(
                 let place = format!("{name}:{}", lines.number);
                 reader.steps.remark(place, did, why);
             }
-            // Whoever wrote it was cut off.
+            // The writer was interrupted.
             Err(_) if !ended => {
                 let place = format!("{name}:{}", lines.number);
                 reader.steps.remark(place, "it is left out", "the last line is cut off");
@@ -61,7 +61,7 @@ pub(super) fn read(
     Ok(reader.steps.recorded)
 }
 
-/// Something wrong in a line: at which byte, what, and what to do.
+/// A fault in a line: byte, problem and remedy.
 struct Wrong {
     at: usize,
     message: String,
@@ -127,7 +127,7 @@ struct Reader<'a> {
     steps: Steps<'a>,
     /// Files that were added, by name, as indices into `paths`.
     files: HashMap<String, usize>,
-    /// Their indices among those that are replayed, where they are open.
+    /// Indices of open files among the replayed ones.
     paths: Vec<Option<u32>>,
     clock: Clock,
 }
@@ -150,7 +150,7 @@ impl Clock {
     }
 }
 
-/// A word and where it begins.
+/// A word and its start.
 type Word<'a> = (usize, &'a str);
 
 /// Lines that were read in an odd way, and why.
@@ -163,7 +163,7 @@ impl Reader<'_> {
             return Ok(None);
         }
         if line == header(self.version) {
-            // Jobs that share a file write one trace behind the other.
+            // Jobs that share a file write one trace after another.
             self.clock.last_us = None;
             return Ok(Some((
                 "the trace continues there",
@@ -182,7 +182,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A file comes, is opened or is closed.
+    /// A file is added, opened or closed.
     fn of_file(&mut self, name: Word<'_>, action: Word<'_>) -> Result<(), Wrong> {
         if action.1 == "add" {
             let index = self.paths.len();
@@ -243,7 +243,7 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// Holds back what follows. Version 3 has times instead.
+    /// Delays later operations. Version 3 has times instead.
     fn wait(&mut self, action: Word<'_>, rest: &[Word<'_>]) -> Result<Odd, Wrong> {
         let Some((at, offset)) = rest.first() else {
             return Err(wrong(action.0, "`wait` has no time", "write it after the name"));
@@ -253,7 +253,7 @@ impl Reader<'_> {
             return Ok(Some(("`wait` is passed over", "lines of version 3 have times instead")));
         }
         let until_ns = until_ms.saturating_mul(1_000_000);
-        // The scale of times is for those of lines.
+        // The time scale applies only to times of lines.
         let scale = u128::from(self.steps.given.time_scale.max(1));
         let until_ns = u64::try_from(u128::from(until_ns) * scale / 100).unwrap_or(u64::MAX);
         self.clock.now_ns = self.clock.now_ns.max(until_ns);
@@ -264,14 +264,14 @@ impl Reader<'_> {
     }
 }
 
-/// The words of a line with their places.
+/// The words of a line with their positions.
 fn words(line: &str) -> Vec<Word<'_>> {
     let place = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize;
     line.split_ascii_whitespace().map(|word| (place(word), word)).collect()
 }
 
-/// Name, action, and what stands behind it. Names may have blanks: the last word that is an action
-/// ends them, where the second word is none.
+/// Name, action, and the rest. Names may contain spaces: unless the second word is an action, the
+/// last word that is one ends the name.
 fn parts<'l, 'w>(
     line: &'l str,
     words: &'w [Word<'l>],

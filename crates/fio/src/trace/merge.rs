@@ -12,17 +12,16 @@ pub struct Part<'a> {
     pub name: &'a str,
     /// The bytes.
     pub bytes: Box<dyn BufRead + 'a>,
-    /// The time that the trace takes, in percent of its own.
+    /// Duration in percent of the trace's own.
     pub percent: f64,
-    /// The number of times that the trace is taken, one after the other.
+    /// Number of repeats.
     pub times: u64,
 }
 
-/// Events of all parts at most.
+/// Maximum number of events of all parts.
 const EVENTS_MAX: usize = 1 << 24;
 
-/// The bytes of the trace that these come to: what they queue, in order, in the host's own order of
-/// bytes.
+/// The bytes of the merged trace: queued operations in order, in the host's byte order.
 ///
 /// # Errors
 /// A part that cannot be read or is no block trace.
@@ -41,7 +40,7 @@ pub fn merge(parts: Vec<Part<'_>>) -> Result<Vec<u8>, Fault> {
         lists.push(VecDeque::from(list));
     }
     let mut merged = Vec::with_capacity(total * EVENT_BYTES);
-    // Of events at the same time, that of the first part is first.
+    // Events at the same time are in the order of the parts.
     let earliest = |lists: &[VecDeque<Event>]| {
         let heads = lists.iter().enumerate().filter_map(|(nth, list)| Some((list.front()?, nth)));
         heads.min_by_key(|(event, nth)| (event.time_ns, *nth)).map(|(_, nth)| nth)
@@ -96,7 +95,7 @@ fn put(out: &mut Vec<u8>, number: u32, event: &Event) {
         out.extend(word.to_ne_bytes());
     }
     out.extend(event.error.to_ne_bytes());
-    // Bytes behind the event are left out.
+    // Data after the event is dropped.
     out.extend(0_u16.to_ne_bytes());
 }
 

@@ -2,7 +2,7 @@
 
 use super::Refused;
 
-/// Parentheses within parentheses, at most.
+/// Maximum nesting of parentheses.
 const DEPTH_MAX: usize = 64;
 
 /// The largest result, up to its sign.
@@ -27,7 +27,7 @@ impl Number {
 }
 
 /// The value of an expression that begins with a parenthesis: `(4*1024)k`, `(8k+(2^10))`.
-/// `unit` says what a unit multiplies by.
+/// `unit` returns the factor of a unit.
 pub(super) fn evaluate(text: &str, unit: &dyn Fn(&str) -> Option<i128>) -> Result<i128, Refused> {
     let mut reader = Reader { text, at: 0, depth: 0, unit };
     let value = reader.sum()?;
@@ -83,7 +83,7 @@ impl Reader<'_> {
         self.at = self.text.len() - self.text[self.at..].trim_start().len();
     }
 
-    /// Takes the next operator if it is one of these.
+    /// Reads the next operator if it is one of these.
     fn operator(&mut self, of: &str) -> Option<char> {
         self.blanks();
         let found = self.text[self.at..].chars().next().filter(|c| of.contains(*c))?;
@@ -203,7 +203,7 @@ impl Reader<'_> {
             _ if b < 0 => return self.reals(operator, a as f64, b as f64),
             _ => u32::try_from(b).ok().and_then(|b| a.checked_pow(b)),
         };
-        // Far beyond what fits, but not so far that negation overflows.
+        // Far out of range, but negation does not overflow.
         let value = value.filter(|value| value.unsigned_abs() < 1 << 120);
         value.map(Whole).ok_or_else(|| self.too_large())
     }

@@ -4,8 +4,8 @@ use candor_plan::units::cpu_list;
 
 use super::{Read, Refused, Value, parts};
 
-/// Values for reads, writes and trims. A value that no separator follows covers the rest; where
-/// nothing stands a direction keeps what it had, which is `None`.
+/// Values for reads, writes and trims. A value without separator after it covers the rest; an empty
+/// one is `None`, which keeps the direction's value.
 pub fn by_direction<T: Clone>(
     text: &str,
     separators: &[char],
@@ -29,13 +29,13 @@ pub fn by_direction<T: Clone>(
         remark = remark.or(one.remark);
         values[nth] = Some(one.value);
     }
-    // The last value covers the rest; if nothing stands there, nothing does.
+    // The last value covers the rest, unless empty.
     let last = values[parts.len() - 1].clone();
     values[parts.len()..].fill(last);
     Ok(Read { value: values, remark })
 }
 
-/// Numbers for reads, writes and trims. Where no comma stands, colons and minus signs separate.
+/// Numbers for reads, writes and trims. Without commas, colons and minus signs separate.
 pub fn numbers_by_direction<T: Clone>(
     text: &str,
     read: impl Fn(&str) -> Value<T>,
@@ -57,7 +57,7 @@ pub fn numbers_by_direction<T: Clone>(
 /// A number that may have decimals.
 pub fn decimal(text: &str) -> Value<f64> {
     let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
-    // Words such as `inf` and exponents are numbers to Rust, not to a user of fio.
+    // Rust reads `inf` and exponents as numbers, users of fio do not.
     let plain = text.trim().bytes().all(|byte| byte.is_ascii_digit() || b"+-.".contains(&byte));
     match number.filter(|_| plain) {
         Some(number) => Ok(Read::plain(number)),

@@ -31,7 +31,7 @@ pub fn bytes(text: &str, units: Units) -> Value<u64> {
     match u64::try_from(read.value) {
         Ok(value) => Ok(Read { value, remark: read.remark }),
         Err(_) if read.value < 0 => {
-            // In 64 bits, as fio takes it.
+            // fio computes with 64 bits.
             let taken = (1i128 << 64) + read.value;
             let message = format!("`{text}` is negative: fio takes it as {taken}");
             Err(Refused::whole(text, message, "give 0 or more"))
@@ -81,20 +81,20 @@ pub fn count(text: &str, units: Units) -> Value<u64> {
     bytes(number, units).map(|read| Read { value: read.value, remark: Some(remark) })
 }
 
-/// The number in front of one of these characters: `128` of `128*1`, `4k` of `4k;8k`.
+/// The number before one of these characters: `128` of `128*1`, `4k` of `4k;8k`.
 pub(super) fn before<'a>(text: &'a str, stops: &[char]) -> Option<&'a str> {
     let (head, _) = text.split_at(text.find(stops)?);
     number_and_unit(head).map(|_| head)
 }
 
-/// The remark on a value that fio reads up to an operator only, with the sum where it is one.
+/// The remark on a value that fio reads only up to an operator, with the result if computable.
 pub(super) fn stops_there(text: &str, head: &str, read: &str, sum: Option<String>) -> String {
     let stop = &text[head.len()..head.len() + 1];
     let meant = sum.map_or_else(String::new, |sum| format!("; as arithmetic it would be {sum}"));
     format!("`{text}` is read as {read}, as fio does, which stops at `{stop}`{meant}")
 }
 
-/// A bracket that nothing opened changes no number, so what fio makes of it is what was meant.
+/// An unmatched bracket changes no number, so fio's reading is the meant one.
 fn without_bracket(text: &str, units: Units) -> Value<i128> {
     let read = integer(text.trim_end_matches(')'), units)?;
     let remark =
@@ -145,7 +145,7 @@ fn too_large(text: &str) -> Refused {
     Refused::whole(text, message, "give a smaller number")
 }
 
-/// A number and the letters behind it, if there is nothing else. Blanks at the end do not count.
+/// A number and the letters after it, if the text contains nothing else but final spaces.
 pub(super) fn number_and_unit(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_end();
     let body = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -155,12 +155,12 @@ pub(super) fn number_and_unit(text: &str) -> Option<(&str, &str)> {
         if is_hex { (2, u8::is_ascii_hexdigit) } else { (0, u8::is_ascii_digit) };
     let digits = body.as_bytes()[prefix..].iter().take_while(|byte| digit(byte)).count();
     let (number, unit) = text.split_at(sign + prefix + digits);
-    // A unit behind hex digits could not be told from them.
+    // A unit after hex digits would be ambiguous.
     let unit_is_one = unit.bytes().all(|byte| byte.is_ascii_alphabetic());
     (digits > 0 && unit_is_one && (unit.is_empty() || !is_hex)).then_some((number, unit))
 }
 
-/// The number that digits with a sign and a prefix stand for.
+/// The number of digits with a sign and a prefix.
 pub(super) fn whole(digits: &str) -> Option<i128> {
     let (negative, body) = match digits.strip_prefix('-') {
         Some(body) => (true, body),
@@ -175,8 +175,8 @@ pub(super) fn whole(digits: &str) -> Option<i128> {
     Some(if negative { -value } else { value })
 }
 
-/// How much a unit of size is, in bytes. fio wants the `b` before it takes the `i` for the other
-/// base: `ki` is the same as `k`.
+/// Bytes of a unit of size. fio needs the `b` before it reads the `i` as the other base: `ki`
+/// equals `k`.
 pub(super) fn size_of_unit(unit: &str, units: Units) -> Option<i128> {
     let unit = unit.to_ascii_lowercase();
     if unit.is_empty() || unit == "b" {
@@ -208,7 +208,7 @@ fn oddly_read(text: &str, unit: &str, value: i128, units: Units) -> Option<Strin
     }
 }
 
-/// Texts that fio takes though they are no number with a unit: it reads as far as it understands.
+/// Texts that fio reads as far as possible, though no number with a unit.
 fn lenient(text: &str, units: Units) -> Option<i128> {
     let text = text.trim_start();
     let body = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -218,7 +218,7 @@ fn lenient(text: &str, units: Units) -> Option<i128> {
     let digits = body.as_bytes()[prefix..].iter().take_while(|byte| digit(byte)).count();
     let (number, rest) = text.split_at(text.len() - body.len() + prefix + digits);
     let rest: String = rest.chars().take(3).collect::<String>().to_ascii_lowercase();
-    // Only as many letters as make a unit count; the rest is dropped without a word.
+    // fio ignores letters after a unit.
     let unit = match rest.chars().next().filter(|first| !is_hex && "kmgtp".contains(*first)) {
         Some(_) if rest[1..] == *"ib" => rest.as_str(),
         Some(_) => &rest[..1],
@@ -227,7 +227,7 @@ fn lenient(text: &str, units: Units) -> Option<i128> {
     whole(number)?.checked_mul(size_of_unit(unit, units)?)
 }
 
-/// A word that is no number, with what fio takes it for and what was probably meant.
+/// Refuses a word, with fio's reading and the probable meaning.
 fn misread(text: &str, units: Units) -> Refused {
     let is_list = text.contains([',', '/']);
     let looks_like_range = text.split(['-', ':']).count() == 2
@@ -262,7 +262,7 @@ fn misread(text: &str, units: Units) -> Refused {
     Refused::whole(text, message, remedy)
 }
 
-/// A percentage or a number of zones, where an option takes neither.
+/// Refuses percentages and zones for other options.
 fn of_the_target(text: &str) -> Option<Refused> {
     let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     let number: u64 = number.parse().ok()?;
@@ -279,7 +279,7 @@ fn of_the_target(text: &str) -> Option<Refused> {
 fn meant(text: &str, units: Units) -> Option<i128> {
     let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     if let Some((digits, unit)) = number_and_unit(&compact) {
-        // A blank was all that was wrong, and who writes KiB with a blank means 1024.
+        // KiB after a space means 1024.
         let standard = unit.get(1..).is_some_and(|rest| rest.eq_ignore_ascii_case("ib"));
         let units = if standard { Units { kb_base: 1000 } } else { units };
         return whole(digits)?.checked_mul(size_of_unit(unit, units)?);

@@ -1,4 +1,4 @@
-//! Patterns of data: `"text"`, `0xdead`, `-12`, `%o`, `'file'`, one behind the other.
+//! Patterns of data: `"text"`, `0xdead`, `-12`, `%o`, `'file'`, in sequence.
 
 use super::{Read, Refused, Value};
 
@@ -13,7 +13,7 @@ pub enum PatternPart {
     File(String),
 }
 
-/// The parts of a pattern, in order; neighbouring bytes are one part.
+/// The parts of a pattern in order; adjacent bytes are one part.
 pub fn pattern(text: &str) -> Value<Vec<PatternPart>> {
     let mut all = Vec::new();
     let mut at = 0;
@@ -70,7 +70,7 @@ fn next(text: &str) -> Result<(usize, PatternPart), Refused> {
         .ok_or_else(|| wrong(format!("`{text}` is no part of a pattern")))
 }
 
-/// The bytes that hexadecimal digits stand for, in the order written; an odd first digit is alone.
+/// The bytes of hexadecimal digits in written order; an odd first digit is one byte.
 fn hex_bytes(digits: &str) -> Vec<u8> {
     let nibbles: Vec<u8> =
         digits.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();

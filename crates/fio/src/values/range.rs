@@ -8,7 +8,7 @@ use super::{Read, Refused, Units, Value, by_direction, bytes, parts};
 /// A range of sizes: its ends.
 type Range = (u64, u64);
 
-/// A range of sizes. Its ends are exchanged where the first is the larger one.
+/// A range of sizes; a larger first bound is swapped.
 pub fn range(text: &str, units: Units) -> Value<(u64, u64)> {
     match ends(text)? {
         Some((low, high)) => both(low, high, |end| bytes(end, units)),
@@ -27,7 +27,7 @@ pub fn ranges_by_direction(text: &str, units: Units) -> Value<[Option<(u64, u64)
     read.or_else(|refused| shares_as_range(text, units).ok_or(refused))
 }
 
-/// `512/25:1k/25:4k/50`, which belongs under `bssplit`: fio takes the first two sizes for a range.
+/// `512/25:1k/25:4k/50` belongs to `bssplit`; fio reads the first two sizes as a range.
 fn shares_as_range(text: &str, units: Units) -> Option<Read<[Option<Range>; 3]>> {
     let (first, rest) = text.split_once(':')?;
     let (first, share) = first.split_once('/')?;
@@ -49,7 +49,7 @@ pub fn time_range(text: &str, default: TimeUnit) -> Value<(Nanos, Nanos)> {
     }
 }
 
-/// A part and where it begins.
+/// A part and its start.
 type End<'a> = (usize, &'a str);
 
 /// The ends of a range; `None` if it is one value. Parentheses may hold a minus.

@@ -5,13 +5,13 @@ use super::{Read, Refused, Units, Value, bytes, integer, list, parts};
 /// A value and its share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// The value: a size, or what the option splits.
+    /// The value, such as a size.
     pub value: u64,
     /// The percentage; `None` for an equal part of the rest.
     pub percent: Option<u32>,
 }
 
-/// fio keeps so many entries per direction.
+/// Maximum number of entries per direction, as in fio.
 const ENTRIES_MAX: usize = 64;
 
 /// Sizes and their percentages: `4k/60:8k/40`, `4k/50:8k/`.
@@ -43,7 +43,7 @@ pub fn split(text: &str, units: Units) -> Value<Vec<Share>> {
 }
 
 /// Splits for reads, writes and trims, separated by commas; `None` leaves a direction as it is.
-/// fio drops what follows a third comma.
+/// fio drops values after a third comma.
 pub fn splits_by_direction(text: &str, units: Units) -> Value<[Option<Vec<Share>>; 3]> {
     let fourth = text.match_indices(',').nth(2).map_or(text.len(), |(at, _)| at);
     let (three, dropped) = text.split_at(fourth);

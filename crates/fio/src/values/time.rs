@@ -24,10 +24,10 @@ impl TimeUnit {
     }
 }
 
-/// In microseconds, which is how finely fio counts.
+/// Microseconds, the resolution of fio.
 const SECOND: i128 = 1_000_000;
 
-/// The longest time, in microseconds: so long that its nanoseconds still fit.
+/// Maximum time in microseconds, whose nanoseconds still fit.
 const MICROS_MAX: i128 = (u64::MAX / 1000) as i128;
 
 /// A time: a whole number and d, h, m, s, ms or us. In parentheses the default is microseconds.
@@ -62,7 +62,7 @@ pub fn time(text: &str, default: TimeUnit) -> Value<Nanos> {
     Ok(Read { value, remark })
 }
 
-/// `1.5s`, of which fio drops the decimals.
+/// `1.5s`, whose decimals fio drops.
 fn without_decimals(text: &str, default: TimeUnit) -> Option<Value<Nanos>> {
     let (whole, rest) = text.split_once('.')?;
     let letters = rest.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(rest.len());
@@ -112,7 +112,7 @@ fn micros_of_unit(unit: &str) -> Option<i128> {
     })
 }
 
-/// A word that is no time, with what fio takes it for and what was probably meant.
+/// Refuses a word, with fio's reading and the probable meaning.
 fn misread(text: &str, default: TimeUnit) -> Refused {
     let hint = "write a whole number and d, h, m, s, ms or us";
     let Some(read) = lenient(text, default) else {
@@ -132,8 +132,8 @@ fn misread(text: &str, default: TimeUnit) -> Refused {
     Refused::whole(text, message, remedy)
 }
 
-/// Texts that fio takes, in microseconds: the digits, times the unit if all behind them is one,
-/// else as microseconds.
+/// Texts that fio accepts, in microseconds: the digits times the unit if the rest is one, else in
+/// microseconds.
 fn lenient(text: &str, default: TimeUnit) -> Option<i128> {
     let text = text.trim_start();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -180,7 +180,7 @@ fn person(unit: &str, default: TimeUnit) -> Option<f64> {
     })
 }
 
-/// Microseconds in the largest unit that leaves no rest, as fio takes it.
+/// Microseconds in the largest unit without remainder, as in fio.
 fn shown(micros: i128) -> String {
     let units = [(SECOND, "s"), (1000, "ms"), (1, "us")];
     let (size, name) = units.iter().find(|(size, _)| micros % size == 0).unwrap_or(&units[2]);

@@ -10,11 +10,11 @@ use candor_plan::{
 use candor_plan::{Sharing, TargetKind, text};
 use serde_json::Value;
 
-/// Differences that are told.
+/// Maximum number of reported differences.
 const TOLD: usize = 8;
 
-/// Sentences on what another plan does otherwise, which is meant to be the same work. Names, how
-/// files come about, and what is looked at meanwhile are no work.
+/// Sentences on the differences of another plan that should do the same work. Names, creation of
+/// files and observation do not count as work.
 pub(super) fn differences(plan: &Plan, other: &Plan) -> Vec<String> {
     let [one, two] = [plan, other].map(|plan| {
         let json = text::to_json(&bare(plan));

@@ -3,12 +3,12 @@
 use super::HostName;
 use crate::parameters::Written;
 
-/// Keywords that begin a definition which may be repeated.
+/// Keywords of definitions that may be repeated.
 const REPEATED: &[&str] = &["sd", "fsd", "wd", "fwd"];
 /// Keywords that begin any definition.
 const BEGINS: &[&str] = &["hd", "host", "rg", "sd", "fsd", "wd", "fwd", "rd"];
 
-/// Definitions with one copy for each host where they name it; `#hosts` is their number.
+/// Copies definitions per host if they contain `#host`; `#hosts` is the number of hosts.
 pub fn replicate(written: Vec<Written>, hosts: &[HostName]) -> Vec<Written> {
     let count = hosts.len().to_string();
     let written: Vec<Written> = written
@@ -36,8 +36,7 @@ pub fn replicate(written: Vec<Written>, hosts: &[HostName]) -> Vec<Written> {
     all
 }
 
-/// Parameters of each definition together. Behind `wd=` and `rd=`, `sd=` and `wd=` are parameters
-/// of these.
+/// Parameters per definition. After `wd=` and `rd=`, `sd=` and `wd=` are parameters.
 fn definitions(written: &[Written]) -> Vec<&[Written]> {
     let mut cuts = vec![0];
     let mut stage = 0;
@@ -54,8 +53,7 @@ fn definitions(written: &[Written]) -> Vec<&[Written]> {
     cuts.windows(2).map(|cut| &written[cut[0]..cut[1]]).filter(|part| !part.is_empty()).collect()
 }
 
-/// True where a keyword begins a definition behind one of that stage, both as positions in
-/// [`BEGINS`].
+/// True if a keyword begins a definition after one of that stage; both are indices of [`BEGINS`].
 fn begins_at(stage: usize, of: usize) -> bool {
     let name = |at: usize| BEGINS[at];
     let is_parameter = matches!(

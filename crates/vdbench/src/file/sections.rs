@@ -29,7 +29,7 @@ pub struct Sections {
     pub errors: Vec<Diagnostic>,
     /// The section that is read, as an index into [`ORDER`].
     section: usize,
-    /// The definition that is read is that of defaults.
+    /// The current definition sets defaults.
     is_default: bool,
     /// A definition of the section has begun.
     has_begun: bool,
@@ -69,7 +69,7 @@ impl Sections {
         (self.file, errors)
     }
 
-    /// Hosts by label, each client one of its own.
+    /// Hosts by label; each client is a host.
     fn settle_hosts(&mut self) {
         let mut hosts = Vec::new();
         for host in &self.file.host_definitions.all {
@@ -223,8 +223,8 @@ impl Definer<'_> {
     }
 }
 
-/// Takes `fwd=format`, which is no workload of a run, out of the others. Defaults of other
-/// workloads do not give it its size.
+/// Removes `fwd=format`, which is not a workload of a run. Defaults of other workloads do not set
+/// its size.
 fn formatting(fwds: &mut Vec<Definition<fwd::Fwd>>) -> Option<Definition<fwd::Fwd>> {
     let at = fwds.iter().position(|fwd| fwd.name.text == FORMAT)?;
     let mut format = fwds.remove(at);
@@ -235,7 +235,7 @@ fn formatting(fwds: &mut Vec<Definition<fwd::Fwd>>) -> Option<Definition<fwd::Fw
     Some(format)
 }
 
-/// Definitions that know a keyword which is written out.
+/// Definitions with a keyword that must not be abbreviated.
 fn owners(word: &str) -> Vec<String> {
     fn knows<O: Defined>(word: &str) -> Option<String> {
         let name = if O::WORD.is_empty() { "the top".to_owned() } else { format!("{}=", O::WORD) };

@@ -1,4 +1,4 @@
-//! Variables: `key=value` words of the command line stand for `$key` and `!key` in the files.
+//! Variables: `key=value` on the command line replaces `$key` and `!key` in the files.
 
 use std::collections::BTreeMap;
 
@@ -24,13 +24,12 @@ impl Substitutes {
         self.keys.insert(key.to_owned(), Substitute { value, uses: 0 });
     }
 
-    /// True where none is set.
+    /// True if no variable is set.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// A line that stands at `at`, with values in place of variables. Of two keys that fit, the
-    /// longer one is meant.
+    /// Replaces the variables of a line at `at`. The longest matching key wins.
     pub(super) fn replace(&mut self, text: &str, at: Span) -> Line {
         let mut line = Line::default();
         let (mut rest, mut start) = (text, at.start);

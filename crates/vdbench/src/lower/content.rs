@@ -10,13 +10,13 @@ use super::Request;
 use crate::definitions::dedup::{Dedup, FlipFlop, SETS_PERCENT};
 use candor_front::{Diagnostics, ReadAs};
 
-/// Bytes of a block where `dedupunit=` does not say.
+/// Default of `dedupunit=`.
 const DEDUP_UNIT: u64 = 128 << 10;
 
 /// Longest file of a pattern.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
-/// The content of written blocks, by general parameters, those of a lun, and a loop.
+/// Content of written blocks, from general parameters, a lun and a loop.
 pub(super) fn content(
     request: &Request<'_>,
     of_lun: &Dedup,
@@ -75,7 +75,7 @@ pub(super) fn content(
     content
 }
 
-/// Deduplication of a lun, with the general one for what it does not say.
+/// Deduplication of a lun; missing settings come from the general parameters.
 pub(super) fn joined(general: &Dedup, of_lun: &Dedup) -> Dedup {
     Dedup {
         ratio: of_lun.ratio.or(general.ratio),

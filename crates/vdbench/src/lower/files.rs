@@ -52,7 +52,7 @@ pub struct Workload<'a> {
     pub fwd: &'a Fwd,
 }
 
-/// Values of a run in place of those of definitions: one of each loop.
+/// Values of a run that override definitions, one per loop.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Values {
     /// `fordepth`.
@@ -99,28 +99,28 @@ impl Values {
 /// Everything that the groups of a run share.
 #[derive(Clone, Debug)]
 pub struct Common {
-    /// Flags of the run, in place of all others.
+    /// Open flags of the run, overriding others.
     pub open_flags: Option<OpenFlags>,
     /// Flags of the file system.
     pub of_fsd: OpenFlags,
-    /// Bytes per read and write, in place of the workload's.
+    /// Bytes per read and write, overriding the workload's.
     pub transfer_size: Option<u64>,
     /// Bytes of files.
     pub content: Content,
 }
 
-/// The jobs of one part of a format, each with the label of its host, and the part.
+/// The jobs of one step of a format, each with its host's label, and the step.
 pub type FormatPhase = (FormatStep, Vec<(Job, String)>);
 
 /// A file system that is formatted, its shape, and the hosts that do so.
 pub type Formatted<'a> = (FileSystem<'a>, Shape, Vec<Seat>);
 
-/// Trees of all runs of a file, as targets of the plan; and what stands below each anchor by then.
+/// Trees of all runs as targets of the plan, and the state below each anchor.
 #[derive(Debug, Default)]
 pub struct Trees {
     targets: Vec<Target>,
     standing: BTreeMap<PathBuf, Standing>,
-    /// Anchors are those of other hosts: nobody here can look below them.
+    /// True if anchors are on remote hosts and cannot be read here.
     are_elsewhere: bool,
 }
 
@@ -129,7 +129,7 @@ pub struct Trees {
 struct Standing {
     /// The tree that the runs so far leave.
     tree: Option<Tree>,
-    /// The definition by which it was made; none where it is not known.
+    /// The definition that created the tree; `None` if unknown.
     control: Option<Control>,
 }
 
@@ -144,7 +144,7 @@ impl Trees {
         self.targets
     }
 
-    /// Name of the target of a tree, which is added where it is new.
+    /// Name of a tree's target, which is added if new.
     fn target(&mut self, name: &str, anchor: &Path, tree: Tree) -> String {
         let known = |target: &&Target| target.path == anchor && target.tree.as_ref() == Some(&tree);
         if let Some(target) = self.targets.iter().find(known) {
@@ -192,7 +192,7 @@ impl Trees {
     /// Notes that a run works on a tree of that shape without a format before it.
     ///
     /// # Errors
-    /// Another definition has made the tree that stands there.
+    /// Another definition created the existing tree.
     pub fn use_as_is(&mut self, system: &FileSystem<'_>, shape: &Shape) -> Result<(), String> {
         let anchor = system.anchor();
         let new = Control::of(shape);
@@ -211,8 +211,8 @@ impl Trees {
         Ok(())
     }
 
-    /// Name of the target of the tree that an earlier run has left below an anchor, by its control
-    /// file, which is the one that a journal knows; none where there is no control file.
+    /// Target name of the tree that an earlier run left below an anchor, from its control file, as
+    /// the journal names it; `None` without control file.
     ///
     /// # Errors
     /// A control file that cannot be read.
@@ -220,7 +220,7 @@ impl Trees {
         let anchor = system.anchor();
         let standing = self.standing(&anchor)?;
         let Some(control) = &standing.control else { return Ok(None) };
-        // The definition itself, where it is the one, for a control file has whole percents only.
+        // Prefers the equal definition, because a control file has integer percentages only.
         let defined = Shape::of(system.fsd, &Values::default()).ok();
         let defined = defined.filter(|shape| Control::of(shape) == *control);
         let tree = defined.unwrap_or_else(|| Shape::of_control(control)).tree();
@@ -253,7 +253,7 @@ impl Trees {
                 let flags = flags.or(formatter.open_flags).unwrap_or(system.fsd.open_flags);
                 let told = (flags, format.restart, content);
                 let job = Job {
-                    // All parts have one name, so that their figures meet.
+                    // All steps have one name, so their metrics are combined.
                     name: format!("format {}", system.name),
                     workers: formatter.threads,
                     targets: vec![self.target(system.name, &anchor, tree)],

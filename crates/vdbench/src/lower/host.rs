@@ -4,10 +4,10 @@ use super::Request;
 use crate::file::{HostName, ParameterFile};
 use candor_front::{Diagnostic, Diagnostics, Host};
 
-/// The port of an agent, where a definition names none.
+/// Default port of an agent.
 const PORT: u16 = 4730;
 
-/// Hosts that run the jobs together, where one of them is another than this.
+/// Hosts that run the jobs together, if one of them is remote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Systems(Vec<String>);
 
@@ -26,7 +26,7 @@ impl Systems {
         Systems(systems)
     }
 
-    /// True where this host runs all.
+    /// True if this host runs all jobs.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -48,7 +48,7 @@ impl Systems {
         self.0.iter().map(address).collect()
     }
 
-    /// Number of the system that a host's definition names; none where this host runs all.
+    /// Number of a host's system; `None` if this host runs all jobs.
     pub fn number(&self, file: &ParameterFile, label: &str) -> Option<u32> {
         let name = file.hosts.iter().find(|host| host.label == label)?;
         let number = self.0.iter().position(|system| *system == name.system)?;

@@ -26,12 +26,12 @@ use candor_front::Diagnostics;
 const FORMAT_BYTES: u64 = 128 << 10;
 /// Writes of a format in flight for each lun.
 const FORMAT_DEPTH: u32 = 2;
-/// Most seconds of rates that follow each other, as in the tool itself.
+/// Maximum duration of a list of rates in seconds, as in vdbench.
 const STEPS_SECONDS_MAX: u64 = 3600;
-/// A format that goes on where another ended begins at a multiple of it.
+/// Alignment of the position at which a format continues.
 const RESUME_UNIT: u64 = 1 << 20;
 
-/// Makes phases of runs on luns.
+/// Makes the phases of runs on luns.
 pub(super) fn lower(
     request: &Request<'_>,
     runs: &[Run],
@@ -69,7 +69,7 @@ pub(super) fn lower(
     }
 }
 
-/// The run that fills luns which are missing or short; none where all are whole.
+/// The run that fills missing or short luns, if any.
 fn format(request: &Request<'_>, luns: &Luns<'_>) -> Option<LoweredRun> {
     let general = &request.file.general().options;
     let (mut jobs, mut rows) = (Vec::new(), Vec::new());
@@ -139,20 +139,20 @@ struct OfRun<'a> {
     luns: &'a Luns<'a>,
 }
 
-/// Where a job comes from.
+/// Source of a job.
 struct Place<'a> {
     workload: usize,
     sd: &'a Definition<Sd>,
     target: usize,
 }
 
-/// A run and where its jobs come from.
+/// A run and the sources of its jobs.
 struct Made<'a> {
     run: LoweredRun,
     places: Vec<Place<'a>>,
 }
 
-/// A job to be made: a workload, its luns, and operations in flight.
+/// A future job: a workload, its luns, and operations in flight.
 struct Part<'a> {
     workload: usize,
     sds: Vec<&'a Definition<Sd>>,
@@ -273,7 +273,7 @@ impl<'a> OfRun<'a> {
             for sds in &luns {
                 let uses = |host: &&String| workloads::path_of(sds[0], host).is_some();
                 let hosts = workload.hosts.iter().filter(uses);
-                // Sequential work is one stream, which one host has.
+                // Sequential work is one stream on one host.
                 let hosts: Vec<&String> = if workload.is_sequential() {
                     hosts.take(1).collect()
                 } else {
@@ -295,7 +295,7 @@ impl<'a> OfRun<'a> {
     }
 
     /// Divides the operations in flight of each lun among the jobs that use it, by their shares.
-    /// Threads that are asked for, before workloads of one lun divide them.
+    /// Requested threads, before workloads of one lun divide them.
     fn threads_of(&self, workloads: &[Workload<'a>], part: &Part<'a>) -> u32 {
         use crate::definitions::rd::LoopKind;
         let looped = self.run.number(LoopKind::Threads).map(|threads| threads as u32);
@@ -399,7 +399,7 @@ impl<'a> OfRun<'a> {
         job
     }
 
-    /// Bytes after which a job ends.
+    /// Bytes that end a job.
     fn bytes_max(&self, workload: &Workload<'_>, part: &Part<'_>, lun_bytes: u64) -> Option<f64> {
         let rd = &self.rd.options;
         let reads = workload.values.read_percent / 100.0;

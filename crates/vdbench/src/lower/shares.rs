@@ -1,4 +1,4 @@
-//! Shares of a run's rate: `skew=`, rates of workloads, and what both make of each job.
+//! Shares of a run's rate: `skew=`, rates of workloads, and the resulting shares of jobs.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ fn steps(run: &mut LoweredRun) {
     for (job, row) in jobs.filter(|(_, row)| sharing(row)) {
         let Some(pace) = pace_of(&mut job.work) else { continue };
         let behind = before + row.share_percent / all.max(f64::MIN_POSITIVE);
-        // Parts are rounded so that they add up to the whole.
+        // Rounded shares add up to the whole.
         let part = |step: &RateStep| {
             let rest = (step.ops.0 as f64 - own).max(0.0);
             let ops = (rest * behind).round() - (rest * before).round();
@@ -52,7 +52,7 @@ pub(super) fn pace(jobs: &mut [Job], rows: &[JobRow], rate: f64, arrival: Arriva
     let rest = (rate - own).max(0.0);
     let sharing: f64 =
         rows.iter().filter(|row| row.own_rate.is_none()).map(|row| row.share_percent).sum();
-    // Parts are rounded so that they add up to the whole.
+    // Rounded shares add up to the whole.
     let (mut due, mut given) = (0.0, 0.0);
     for (job, row) in jobs.iter_mut().zip(rows).filter(|(_, row)| row.own_rate.is_none()) {
         due += rest * row.share_percent / sharing.max(f64::MIN_POSITIVE);
@@ -88,8 +88,8 @@ pub(super) const NOT_KEPT: &str = "shares of workloads (skew=) are kept within e
 pub(super) const KEEP: &str =
     "give the run a rate, by which shares are kept everywhere, or all hosts the same workloads";
 
-/// True where jobs can have their shares of a run: by its rate, or because all systems have the
-/// same shares of the same workloads.
+/// True if jobs can keep their shares of a run: a rate is set, or all systems have the same shares
+/// of the same workloads.
 pub(super) fn are_kept(jobs: &[Job], rows: &[JobRow], rate: RunRate) -> bool {
     if !matches!(rate, RunRate::Max | RunRate::CurveMax) {
         return true;
@@ -101,17 +101,17 @@ pub(super) fn are_kept(jobs: &[Job], rows: &[JobRow], rate: RunRate) -> bool {
     }
     let mut all = of_systems.into_values();
     let Some(first) = all.next() else { return true };
-    // Halves of thirds may differ by what rounding leaves.
+    // Rounding may leave a small difference.
     let alike = |(wd, share): (&str, u64)| {
         first.get(wd).is_some_and(|of_first| of_first.abs_diff(share) < 100)
     };
     all.all(|shares| shares.len() == first.len() && shares.into_iter().all(alike))
 }
 
-/// The shares of workloads, in percent: those that are given, and equal parts of the rest.
+/// Percentages of workloads: the given ones, and equal shares of the rest.
 ///
 /// # Errors
-/// They do not add up to 100 %: the sentence.
+/// The sum is not 100 %; returns a sentence.
 pub(super) fn of_workloads(given: &[Option<f64>]) -> Result<Vec<f64>, String> {
     let sum: f64 = given.iter().flatten().sum();
     let without = given.iter().filter(|skew| skew.is_none()).count();

@@ -13,14 +13,14 @@ use crate::definitions::fwd::FileOperation;
 use crate::definitions::validation::{DataErrors, Journal, Validation};
 use candor_front::{Diagnostic, Diagnostics};
 
-/// Bytes of a key block at most: pages that a kill leaves whole.
+/// Maximum size of a key block: pages that survive a kill.
 const KEY_BYTES: u64 = 4096;
 /// Bytes of each read of a recovery.
 const RECOVERY_BYTES: u64 = 128 << 10;
 /// Reads of a recovery in flight for each lun.
 const RECOVERY_DEPTH: u32 = 8;
 
-/// Steps after which a file has other blocks than before.
+/// Operations that change the blocks of a file.
 const FORGETS: [Step; 4] = [Step::Create, Step::Unlink, Step::Copy, Step::Rename];
 
 /// Data validation as parameters and the command line ask for it together.
@@ -31,7 +31,7 @@ struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// None where nothing is validated.
+    /// `None` without validation.
     fn of(request: &Request<'a>) -> Option<Asked<'a>> {
         let general = &request.file.general().options;
         let (mut validation, mut journal) = (general.validation, general.journal);
@@ -57,7 +57,7 @@ impl<'a> Asked<'a> {
         if self.errors.command.is_some() { 1 } else { self.errors.errors_max.max(1) }
     }
 
-    /// The journal of a lun or a file system; none where none is kept.
+    /// The journal of a lun or a file system, if any.
     fn journal_of(&self, request: &Request<'_>, name: &str) -> Option<JournalPlan> {
         let of_sd = request.file.sds.find(name).and_then(|sd| sd.options.journal.as_deref());
         let of_fsd = request.file.fsds.find(name).and_then(|fsd| fsd.options.journal.as_deref());
@@ -74,8 +74,8 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// Has the files of a tree verified, where bytes of them are read or written. A journal is told
-    /// of files that are made or removed, too.
+    /// Verifies the files of a tree that are read or written. A journal also records creation and
+    /// removal of files.
     fn verify_files(
         &self,
         (request, target): (&Request<'_>, &str),
@@ -120,12 +120,12 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Name of the file system of a target: a tree of another shape has a number behind it.
+/// Name of a target's file system; a tree of another shape has a numeric suffix.
 fn file_system(target: &str) -> &str {
     target.split(' ').next().unwrap_or_default()
 }
 
-/// Work of a job on files of a tree, and the name of its target.
+/// A job's work on files of a tree, and its target's name.
 fn entries_mut(job: &mut Job) -> Option<(&str, &mut Entries)> {
     match &mut job.work {
         Work::Entries(entries) => Some((job.targets.first()?, entries)),
@@ -133,7 +133,7 @@ fn entries_mut(job: &mut Job) -> Option<(&str, &mut Entries)> {
     }
 }
 
-/// Has runs write keys into blocks and compare them; a journal that is taken up is read first.
+/// Enables keys in blocks and their comparison; recovered journals are read first.
 pub(super) fn lower(request: &Request<'_>, lowered: &mut Lowered, out: &mut Diagnostics) {
     let Some(asked) = Asked::of(request) else { return };
     refuse(&asked, request, lowered, out);
@@ -168,16 +168,15 @@ pub(super) fn lower(request: &Request<'_>, lowered: &mut Lowered, out: &mut Diag
     notes(&asked, request, interval, out);
 }
 
-/// True where journals of an earlier run are taken up; and where all blocks that they know are to
-/// be read first.
+/// True if journals of an earlier run are recovered; and if all recorded blocks are read first.
 pub(super) fn recovers(request: &Request<'_>) -> [bool; 2] {
     let journal = Asked::of(request).map(|asked| asked.journal).unwrap_or_default();
     let recovers = journal.is_on && journal.recover;
     [recovers, recovers && !journal.skip_read_all]
 }
 
-/// The run that reads all blocks of luns that the journals know; none where no journal is taken up,
-/// or where they are not to be read.
+/// The run that reads all blocks of luns in the journals; `None` without recovery or if reading is
+/// disabled.
 pub(super) fn recovery(request: &Request<'_>, targets: &[Target]) -> Option<LoweredRun> {
     let [_, true] = recovers(request) else { return None };
     let job = |target: &Target| {
@@ -253,8 +252,7 @@ fn recovery_of(heading: String, jobs: Vec<Job>, rows: Vec<JobRow>) -> LoweredRun
     }
 }
 
-/// Bytes of a key block: what divides all sizes and places of all runs, so that each run knows the
-/// same blocks.
+/// Size of a key block: a common divisor of all sizes and offsets, so each run has the same blocks.
 fn key_bytes(request: &Request<'_>, lowered: &Lowered, out: &mut Diagnostics) -> Option<u64> {
     let mut bytes = KEY_BYTES;
     for run in &lowered.runs {
@@ -290,7 +288,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// An error at the place where validation is asked for.
+/// An error at the position of the validation parameter.
 fn refuse_at(request: &Request<'_>, out: &mut Diagnostics, message: String, remedy: &str) {
     if let Some((at, _)) = &request.asked.validation {
         return out.push(Diagnostic::new(*at, "validation", "", message).remedy(remedy));
@@ -300,7 +298,7 @@ fn refuse_at(request: &Request<'_>, out: &mut Diagnostics, message: String, reme
     out.wrong(&general.in_texts(request.texts), parameter, message, remedy);
 }
 
-/// Refuses what is not done.
+/// Refuses unsupported validation.
 fn refuse(asked: &Asked<'_>, request: &Request<'_>, lowered: &Lowered, out: &mut Diagnostics) {
     let mut no = |message: &str, remedy: &str| refuse_at(request, out, message.into(), remedy);
     let jobs = lowered.runs.iter().flat_map(|run| &run.phase.jobs);

@@ -5,7 +5,7 @@ use std::io;
 use super::Options;
 use candor_front::{Environment, Refused};
 
-/// Name under which the text of a built-in test is read.
+/// File name of a built-in test.
 pub(super) const NAME: &str = "built-in test";
 
 /// A built-in test.
@@ -21,10 +21,10 @@ pub(super) enum Builtin {
     Files,
 }
 
-/// Takes the letter behind `-t`.
+/// Reads the letter after `-t`.
 pub(super) fn chosen(options: &mut Options, text: &str) -> Result<(), Refused> {
     options.builtin = Some(match text {
-        // candor makes a lun that is short or missing anew in any case.
+        // candor always fills a short or missing lun.
         "" | "d" => Builtin::Mixed,
         "1" => Builtin::Durable,
         "2" => Builtin::Writes,
@@ -65,7 +65,7 @@ impl Builtin {
     }
 }
 
-/// An environment in which the text of a built-in test is a file.
+/// An environment with the text of a built-in test as a file.
 pub(super) struct WithBuiltin<'a> {
     pub environment: &'a mut dyn Environment,
     pub text: Option<String>,

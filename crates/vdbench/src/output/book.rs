@@ -18,10 +18,10 @@ use crate::lower::{JOURNAL_RECOVERY, JobRow, LoweredRun, SD_FORMAT};
 pub const CONSOLE: &str = "";
 /// Intervals between two heads of a table.
 const HEAD_EVERY: usize = 30;
-/// CPU time in percent, from which a warning says that the host may be what limits.
+/// CPU use in percent above which a warning names the host as a possible limit.
 const CPU_MAX: f64 = 80.0;
 
-/// Everything that pages need beside the runs.
+/// Data of pages in addition to the runs.
 pub struct Setup {
     /// The directory, as it was named.
     pub directory: String,
@@ -39,17 +39,17 @@ pub struct Setup {
     pub reports: Reports,
     /// Totals of all runs are kept.
     pub has_run_totals: bool,
-    /// Difference from a skew at which the run is a failure, in percent.
+    /// Deviation from a skew in percent that fails the run.
     pub skew_max: Option<f64>,
     /// Names and texts of the parameter files.
     pub files: Vec<(String, String)>,
     /// Parameters as they were understood.
     pub scanned: Vec<String>,
-    /// True where nothing runs.
+    /// True for a simulation.
     pub is_simulation: bool,
 }
 
-/// The result of a run, for those that depend on it.
+/// Result of a run, for runs that depend on it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunResult {
     /// Operations per second.
@@ -60,7 +60,7 @@ pub struct RunResult {
     pub failed_skew: Option<String>,
 }
 
-/// Text for each page, in the order in which it comes.
+/// Text per page, in order of appearance.
 pub struct Book {
     setup: Setup,
     out: Vec<(String, String)>,
@@ -77,20 +77,20 @@ pub struct Book {
 struct Current {
     run: LoweredRun,
     rate: Option<f64>,
-    /// Figures of each interval: of each job, and the CPUs.
+    /// Metrics of each interval: per job, and of the CPUs.
     intervals: Vec<(Vec<Figures>, Option<CpuShares>)>,
-    /// Figures of each job since its phase began, or since the end of its ramp.
+    /// Metrics per job since the start of its phase, or since the end of its ramp.
     since: Vec<Figures>,
-    /// Figures of each job behind the last interval of a phase that ended.
+    /// Metrics per job after the last interval of an ended phase.
     rest: Vec<Figures>,
     /// Ends of the intervals.
     last: Now,
 }
 
-/// The name under which a job counts.
+/// Name under which a job is counted.
 type Naming = fn(&JobRow) -> String;
 
-/// A selection of a run's jobs, which has a page.
+/// Jobs of a run that share a page.
 struct Selection {
     page: String,
     name: String,
@@ -109,7 +109,7 @@ fn selections(rows: &[JobRow], of: impl Fn(&JobRow) -> Option<String>) -> Vec<Se
 }
 
 impl Current {
-    /// Figures of some jobs in an interval.
+    /// Metrics of some jobs in an interval.
     fn at(&self, interval: usize, jobs: &[usize]) -> Figures {
         let (of_jobs, cpu) = &self.intervals[interval];
         let mut figures = Figures { cpu: *cpu, ..Figures::default() };
@@ -124,12 +124,12 @@ impl Current {
         [if left_out < all { left_out + 1 } else { 1 }, all]
     }
 
-    /// Names of the operations that make up the rate, where these are not all.
+    /// Names of the operations that the rate counts, if not all.
     fn counted_steps(&self) -> Option<Vec<&'static str>> {
         self.run.files.as_ref().map(|files| counted_steps(&files.requested))
     }
 
-    /// Keeps what a phase did behind its last interval.
+    /// Keeps the metrics of a phase after its last interval.
     fn keep_rest(&mut self, record: &PhaseRecord) {
         let counted = self.counted_steps();
         self.rest.resize(self.run.phase.jobs.len(), Figures::default());
@@ -230,7 +230,7 @@ impl Book {
         all
     }
 
-    /// Takes the text that came since the last time, with the page of each part.
+    /// Returns the new text of each page.
     pub fn take(&mut self) -> Vec<(String, String)> {
         std::mem::take(&mut self.out)
     }
@@ -255,7 +255,7 @@ impl Book {
         self.put(page, format!("{} {}\n", now.tod, escaped(line)));
     }
 
-    /// An error, which stands in the log too.
+    /// An error, which also appears in the log.
     pub fn error(&mut self, now: &Now, line: &str) {
         self.write("errorlog", now, line);
         self.say(now, line);
@@ -276,7 +276,7 @@ impl Book {
         }
         let name_of = |path: &str| {
             let path = path_of(path);
-            // A tree of another shape has a number behind the name of its file system.
+            // A tree of another shape has a numeric suffix after its file system's name.
             let name = |(_, name): &(_, String)| name.split(' ').next().unwrap_or_default().into();
             let target = self.setup.luns.iter().find(|(lun, _)| path.starts_with(lun));
             target.map_or_else(|| path.text(), name)
@@ -298,7 +298,7 @@ impl Book {
         }
         self.has_corruptions |= count > 0;
         for line in &lines {
-            // Scripts look for `===>`, which needs no escape.
+            // Scripts search for `===>`, which needs no escape.
             let line = escaped(line).replace("&gt;", ">");
             self.put("errorlog", format!("{} {line}\n", now.tod));
         }
@@ -306,7 +306,7 @@ impl Book {
         count
     }
 
-    /// A run begins, at that rate where it has one.
+    /// Starts a run, with its rate if known.
     pub fn begin(&mut self, run: &LoweredRun, rate: Option<f64>, now: &Now) {
         self.begun += 1;
         let verb = if self.setup.is_simulation { "Simulating" } else { "Starting" };
@@ -358,7 +358,7 @@ impl Book {
         let mut figures: Vec<Figures> = current.run.phase.jobs.iter().map(of_job).collect();
         current.since.resize(figures.len(), Figures::default());
         current.since.iter_mut().zip(&figures).for_each(|(since, more)| since.then(more));
-        // What a part of a format did before the next one began stands in the next interval.
+        // Metrics after a step's last interval are in the next step's first interval.
         for (figures, rest) in figures.iter_mut().zip(std::mem::take(&mut current.rest)) {
             figures.then(&rest);
         }
@@ -397,7 +397,7 @@ impl Book {
         self.flat(current, &label, &all, now);
     }
 
-    /// A part of the run ended, behind which another one comes.
+    /// Ends a step of a run that continues.
     pub fn part(&mut self, record: &PhaseRecord) {
         if let Some(current) = &mut self.current {
             current.keep_rest(record);
@@ -465,7 +465,7 @@ impl Book {
         RunResult { rate: average.rate(), response_ms: average.all().response_ms(), failed_skew }
     }
 
-    /// Shares of the work, a warning where they are off, and a sentence where they are too far off.
+    /// Shares of the work, with a warning or a failure if they deviate.
     fn skew(&mut self, current: &Current, now: &Now) -> Option<String> {
         let run = &current.run;
         let asked = asked(current);
@@ -523,7 +523,7 @@ impl Book {
         }
     }
 
-    /// A warning where the CPUs were busy.
+    /// A warning if the CPUs were busy.
     fn cpu(&mut self, average: &Figures, now: &Now) {
         let Some(cpu) = average.cpu else { return };
         let used = 100.0 * (cpu.user + cpu.system);
@@ -536,7 +536,7 @@ impl Book {
         }
     }
 
-    /// A warning, which stands out.
+    /// A highlighted warning.
     pub fn warn(&mut self, now: &Now, line: &str) {
         self.put(CONSOLE, format!("{} *** {line}\n", now.tod));
         for page in ["logfile", "summary"] {
@@ -563,7 +563,7 @@ impl Book {
         self.put("status", format!("{}\tVdbench complete\n", now.tod));
     }
 
-    /// A row for each run of its average.
+    /// A row per run with its average.
     fn run_totals(&mut self, now: &Now) {
         let mut text = self.setup.sheet.head(&now.date);
         for (name, average) in &self.totals {
@@ -573,7 +573,7 @@ impl Book {
     }
 }
 
-/// The share of each job that was asked for, in percent; none where there is nothing to compare.
+/// Requested percentage of each job; `None` without skew.
 fn asked(current: &Current) -> Option<Vec<f64>> {
     let rows = &current.run.jobs;
     let flows = current.run.phase.jobs.iter().any(|job| {

@@ -1,20 +1,20 @@
-//! Corruptions as `errorlog.html` has them: a section for each data block, with a part for each of
-//! its key blocks and, where they differ, for each sector.
+//! Corruptions as in `errorlog.html`: a section per data block, with lines per key block and, if
+//! they differ, per sector.
 
 use candor_record::{BadSector, Mismatch, MismatchKind, SeenBy, VerifyStats};
 
 /// Bytes of a sector.
 const SECTOR: u64 = 512;
 
-/// Names and times with which corruptions are reported.
+/// Names and times in reports of corruption.
 pub struct Context<'a> {
     /// Name of the storage or file system definition of a path.
     pub name_of: &'a dyn Fn(&str) -> String,
-    /// Paths are those of files in trees.
+    /// True if paths are files in trees.
     pub is_of_files: bool,
     /// A time in ms since 1970, as reports have it: `Sun Mar 23 2025 12:45:41.841 UTC`.
     pub date: &'a dyn Fn(u64) -> String,
-    /// Time at which the corruptions are reported, in ms since 1970.
+    /// Time of the report in ms since 1970.
     pub now_unix_ms: u64,
 }
 
@@ -25,7 +25,7 @@ impl Context<'_> {
         format!("{word}={}", (self.name_of)(path))
     }
 
-    /// The same with the path.
+    /// The position with its path.
     fn place(&self, path: &str) -> String {
         let word = if self.is_of_files { "file" } else { "lun" };
         format!("{},{word}={path}", self.definition(path))
@@ -53,7 +53,7 @@ pub fn introduction(context: &Context<'_>) -> Vec<String> {
     lines.map(str::to_owned).into()
 }
 
-/// Lines of all corruptions, of which those of one read belong together.
+/// Lines of all corruptions, grouped by read.
 pub fn lines(found: &[Mismatch], context: &Context<'_>) -> Vec<Vec<String>> {
     found.chunk_by(same_read).map(|blocks| data_block(blocks, context)).collect()
 }
@@ -72,7 +72,7 @@ pub fn summary(found: &[Mismatch], context: &Context<'_>) -> Vec<String> {
     found.chunk_by(same_read).filter_map(line).collect()
 }
 
-/// A sentence about how many key blocks are corrupted, and in what ways.
+/// A sentence about the number and kinds of corrupted key blocks.
 pub fn total(found: &VerifyStats) -> String {
     let kinds = [
         (found.flipped, "flipped bits"),
@@ -92,7 +92,7 @@ pub fn total(found: &VerifyStats) -> String {
     format!("Corrupted key blocks: {count}: {}{shown}", kinds.join(", "))
 }
 
-/// A sentence about the definitions whose data are corrupt.
+/// A sentence about the definitions with corrupt data.
 pub fn definitions(found: &[Mismatch], context: &Context<'_>) -> String {
     let mut names: Vec<String> = found.iter().map(|of| context.definition(&of.path)).collect();
     names.sort_unstable();
@@ -216,7 +216,7 @@ fn sector(
     }
 }
 
-/// In what ways a block, or one of its sectors, is wrong.
+/// Kinds of corruption of a block or a sector.
 fn flags(block: &Mismatch, wrong: Option<&BadSector>, context: &Context<'_>) -> Vec<String> {
     const BEYOND: &str = "Data Corruption beyond fixed sector header.";
     let expected = block.expected.and_then(|expected| expected.key).unwrap_or(0);

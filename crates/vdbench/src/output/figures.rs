@@ -1,4 +1,4 @@
-//! Figures of an interval, or of several.
+//! Metrics of one or several intervals.
 
 use candor_record::{CpuShares, Latency, Measurement, OpStats, Sample};
 
@@ -29,7 +29,7 @@ impl Side {
         self.squares_ms2 += other.squares_ms2;
     }
 
-    /// Takes the first part away; the longest response time of the rest is not known apart.
+    /// Subtracts the first part; the maximum response time of the rest is unknown.
     fn less(&mut self, part: &Side) {
         self.ops = self.ops.saturating_sub(part.ops);
         self.bytes = self.bytes.saturating_sub(part.bytes);
@@ -73,8 +73,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Of a job's sample; `counted` names the operations that make up the rate, where these are not
-    /// all.
+    /// Metrics of a job's sample; `counted` names the operations that the rate counts, if not all.
     pub fn of(sample: &Sample, counted: Option<&[&str]>) -> Figures {
         let side = |op: &candor_record::OpSample| {
             let mean_ms = per(op.latency_sum_ns as f64 / NS_PER_MS, op.ops as f64);
@@ -144,18 +143,18 @@ impl Figures {
         self
     }
 
-    /// True where nothing was done.
+    /// True without operations.
     pub fn is_empty(&self) -> bool {
         self.operations.iter().chain(&self.others).all(|(_, side)| side.ops == 0)
     }
 
-    /// Adds what was done in the same time.
+    /// Adds metrics of the same time.
     pub fn beside(&mut self, other: &Figures) {
         self.seconds = self.seconds.max(other.seconds);
         self.add(other);
     }
 
-    /// Adds what was done in the time behind it.
+    /// Adds metrics of the following time.
     pub fn then(&mut self, next: &Figures) {
         let seconds = self.seconds + next.seconds;
         self.cpu = match (self.cpu, next.cpu) {

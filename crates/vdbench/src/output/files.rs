@@ -45,7 +45,7 @@ pub fn steps_of(operation: FileOperation) -> &'static [&'static str] {
     }
 }
 
-/// Names of the steps that make up the rate of operations that were asked for.
+/// Names of the steps that the requested rate counts.
 pub fn counted_steps(requested: &[FileOperation]) -> Vec<&'static str> {
     requested.iter().filter_map(|operation| steps_of(*operation).first().copied()).collect()
 }

@@ -4,9 +4,9 @@ use super::{Figures, Sheet};
 use crate::lower::LoweredRun;
 use crate::runs::RunRate;
 
-/// Rate that stands for "as fast as possible".
+/// Rate in place of "as fast as possible".
 const MAX: f64 = 9_999_988.0;
-/// Rate that stands for the first run of a curve.
+/// Rate in place of the first run of a curve.
 const CURVE_MAX: f64 = 9_999_977.0;
 
 /// A cell.
@@ -16,7 +16,7 @@ pub enum Cell {
     Whole(u64),
     /// A number.
     Number(f64),
-    /// A word.
+    /// A text.
     Text(String),
     /// Nothing that is one number.
     Absent,
@@ -42,15 +42,15 @@ pub struct FlatRow<'a> {
     pub stamp: &'a str,
     /// The run.
     pub run: &'a LoweredRun,
-    /// Rate that was asked for, where it is known.
+    /// Requested rate, if known.
     pub rate: Option<f64>,
     /// Number of the interval, or `avg_2-N`.
     pub label: &'a str,
-    /// The figures.
+    /// Metrics.
     pub figures: &'a Figures,
 }
 
-/// Columns of the run, and what they say.
+/// Columns of the run, with their descriptions.
 const OF_RUN: [(&str, &str); 5] = [
     ("tod", "Time of day"),
     ("timestamp", "Date and time with its zone"),

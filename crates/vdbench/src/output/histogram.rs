@@ -98,7 +98,7 @@ fn table(title: &str, of: &str, counts: Option<&Counts>, buckets: &Buckets) -> S
     text
 }
 
-/// Buckets that are shown.
+/// Visible buckets.
 fn shown(per_bucket: &[u64], suppress: bool) -> std::ops::Range<usize> {
     let first = per_bucket.iter().position(|number| *number > 0).unwrap_or(0);
     let last = per_bucket.iter().rposition(|number| *number > 0).unwrap_or(0);

@@ -6,13 +6,13 @@ use crate::lower::LoweredRun;
 /// The table of work on luns.
 #[derive(Clone, Copy, Debug)]
 pub struct LunSheet {
-    /// Which columns there are.
+    /// Columns of a table.
     pub layout: Layout,
     /// Megabytes are 10^6 bytes.
     pub is_decimal: bool,
 }
 
-/// A column: two lines of its head, its width and digits behind the point, its figure.
+/// A column: two header lines, width, decimals and metric.
 struct Column {
     head: [&'static str; 2],
     width: usize,
@@ -33,7 +33,7 @@ fn cpu(figures: &Figures) -> [f64; 2] {
     [100.0 * (cpu.user + cpu.system), 100.0 * cpu.system]
 }
 
-/// Columns of 5.04.07, the interval in front of them apart.
+/// Columns of 5.04.07, without the interval.
 const V50407: &[Column] = &[
     column(["i/o", "rate"], [10, 1], |_, of| of.rate()),
     column(["MB/sec", "1024**2"], [8, 2], |sheet, of| of.megabytes(sheet.megabyte())),
@@ -69,10 +69,10 @@ const V50406: &[Column] = &[
 /// Bytes of a gigabyte, whatever a megabyte is.
 const GIGABYTE: f64 = (1 << 30) as f64;
 
-/// A column of `flatfile.html`: its name, what it says, and its cell.
+/// A column of `flatfile.html`: name, description and cell.
 type Flat = (&'static str, &'static str, fn(&LunSheet, &LoweredRun, &Figures) -> Cell);
 
-/// Columns of reads and writes apart, which 5.04.06 has not.
+/// Separate columns of reads and writes, which 5.04.06 does not have.
 const LATER: &[&str] = &["read_max", "write_max", "read_std", "write_std"];
 
 fn whole(value: Option<u64>) -> Cell {

@@ -23,12 +23,12 @@ pub struct Now {
 }
 
 impl Now {
-    /// This moment here.
+    /// The current time.
     pub fn here() -> Now {
         Now::of(Timestamp::now(), TimeZone::system())
     }
 
-    /// The moment so many ms after 1970 began.
+    /// Converts ms since 1970 to a time.
     pub fn at(unix_ms: u64) -> Now {
         let at = i64::try_from(unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
         at.map_or_else(Now::default, |at| Now::of(at, TimeZone::system()))

@@ -24,7 +24,7 @@ pub(super) fn link(what: &str, page: &str) -> String {
     format!("{what:<32} <A HREF=\"{page}.html\">{page}</A>\n")
 }
 
-/// Text with what HTML takes for its own.
+/// Escapes text for HTML.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,6 +1,6 @@
 //! `parseflat` and `compare`: utilities that read `flatfile.html`.
 
-/// Name with which runs of formats begin, which count for nothing.
+/// Name prefix of format runs, which are skipped.
 const FORMAT: [&str; 2] = ["format_for_", "SD_format"];
 
 /// The rows and columns that `parseflat` is to take.
@@ -8,9 +8,9 @@ const FORMAT: [&str; 2] = ["format_for_", "SD_format"];
 pub struct Request {
     /// Columns to take, in that order; all without any.
     pub columns: Vec<String>,
-    /// Averages, in place of intervals.
+    /// Averages instead of intervals.
     pub averages: bool,
-    /// Words that a row must have: column and value.
+    /// Required values of a row: column and value.
     pub filters: Vec<(String, String)>,
 }
 
@@ -49,7 +49,7 @@ impl Table {
     }
 }
 
-/// Makes comma-separated values of a flatfile.
+/// Converts a flatfile to CSV.
 ///
 /// # Errors
 /// A sentence.
@@ -75,7 +75,7 @@ pub fn parse_flat(text: &str, request: &Request) -> Result<String, String> {
         });
         cells.collect::<Vec<_>>().join(",") + "\n"
     };
-    // The names stand as they were asked for.
+    // Names appear as requested.
     let mut csv = if request.columns.is_empty() {
         line(&table.columns)
     } else {

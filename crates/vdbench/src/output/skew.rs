@@ -2,14 +2,14 @@
 
 use super::Figures;
 
-/// Difference of shares, in percent of all work, from which a warning says so.
+/// Deviation in percent of all work that triggers a warning.
 pub(super) const DIFFERENCE_MAX: f64 = 1.0;
 
 /// A part of the work.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Part {
     pub name: String,
-    /// Share that was asked for, in percent.
+    /// Requested share in percent.
     pub asked: Option<f64>,
     pub figures: Figures,
 }
@@ -46,7 +46,7 @@ pub(super) fn table(of: &str, parts: &[Part], megabyte: f64) -> String {
     text
 }
 
-/// The greatest difference from what was asked, in percent, and the part that has it.
+/// Largest deviation from the requested shares in percent, and its job.
 pub(super) fn greatest(parts: &[Part]) -> Option<(&str, f64)> {
     let all: f64 = parts.iter().map(|part| part.figures.rate()).sum();
     let off = parts

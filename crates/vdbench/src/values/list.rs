@@ -1,8 +1,8 @@
-//! Items of a value: one word, or a list in parentheses; quotes keep blanks, commas and dashes.
+//! Items of a value: one word, or a list in parentheses; quotes protect spaces, commas, dashes.
 
 use candor_front::Refused;
 
-/// Most items of a list, as many as vdbench has room for.
+/// Maximum number of items in a list, as in vdbench.
 pub const ITEMS_MAX: usize = 10_240;
 
 /// An item of a value.
@@ -12,7 +12,7 @@ pub struct Item {
     pub text: String,
     /// First byte in the value.
     pub start: usize,
-    /// A dash that makes a range of its neighbours.
+    /// A dash between the bounds of a range.
     pub is_dash: bool,
 }
 
@@ -25,7 +25,7 @@ impl Item {
     }
 }
 
-/// The items of a value. With `dashes`, a dash in a list is an item of its own.
+/// Splits a value into items. With `dashes`, a dash in a list is an item.
 ///
 /// # Errors
 /// The value is empty, or the list too long.

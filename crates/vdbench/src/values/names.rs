@@ -27,7 +27,7 @@ pub fn names(value: &str) -> Result<Vec<String>, Refused> {
 
 const REMEDY: &str = "write (sd1-sd9), or put a name that has a dash in quotes";
 
-/// Adds the names behind `first`, up to `last`.
+/// Adds the names after `first`, up to `last`.
 fn range(value: &str, first: &str, last: &Item, found: &mut Vec<String>) -> Result<(), Refused> {
     let refused = |why: &str| {
         let message = format!("{first}-{} is no range: {why}", last.text);
@@ -38,7 +38,7 @@ fn range(value: &str, first: &str, last: &Item, found: &mut Vec<String>) -> Resu
     if name != other {
         return Err(refused("the names differ before their digits"));
     }
-    // Zeros in front of the first number give all numbers its width.
+    // Leading zeros of the first number set the width of all.
     let width = if from.starts_with('0') { from.len() } else { 0 };
     let number = |digits: &str| digits.parse::<u32>().map_err(|_| refused("its numbers are large"));
     let (from, to) = (number(from)?, number(to)?);
@@ -59,7 +59,7 @@ fn numbered(name: &str) -> Option<(&str, &str)> {
     (!digits.is_empty()).then_some((front, digits))
 }
 
-/// True where a name is meant by a selection, in which `*` at the end stands for anything.
+/// True if a selection matches a name; `*` at the end matches anything.
 pub fn matches(selection: &str, name: &str) -> bool {
     match selection.strip_suffix('*') {
         Some(front) => name.starts_with(front),

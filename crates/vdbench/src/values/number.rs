@@ -3,7 +3,7 @@
 use super::list::{ITEMS_MAX, Item, items};
 use candor_front::Refused;
 
-/// The meaning of the letters behind a number.
+/// Meaning of the letters after a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// `k`, `m`, `g`, `t` are powers of 1024 (also `kb`, `mb`, …); `%` makes a share, which is kept
@@ -27,8 +27,8 @@ pub fn number(value: &str, unit: Unit) -> Result<f64, Refused> {
     }
 }
 
-/// Numbers of a list, with ranges written out: `(1-10,1)`, `(1-64,d)`, `(64k-1k,d)`. Of a range
-/// that goes down in steps, such as `(100-0,10)`, vdbench takes the first number alone.
+/// Numbers of a list with expanded ranges: `(1-10,1)`, `(1-64,d)`, `(64k-1k,d)`. Of a range with
+/// descending steps, such as `(100-0,10)`, vdbench uses only the first number.
 ///
 /// # Errors
 /// An item is no number, or a range has no step.
@@ -66,7 +66,7 @@ pub fn first_of_falling(value: &str, unit: Unit) -> Option<f64> {
     })
 }
 
-/// Adds what follows `first` in a range.
+/// Adds the rest of a range after `first`.
 fn range(
     value: &str,
     (first, last): (f64, f64),

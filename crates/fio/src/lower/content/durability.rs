@@ -1,4 +1,4 @@
-//! When what is written is made durable.
+//! Durability of writes.
 
 use candor_plan::Blocks;
 use candor_plan::blocks;
@@ -25,7 +25,7 @@ pub(in crate::lower) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut 
     };
 }
 
-/// `sync_file_range`, where it is asked for.
+/// `sync_file_range`, if requested.
 fn range(from: &Instance<'_>) -> Option<blocks::RangeSync> {
     let range = from.options.durability.sync_file_range;
     (range.every > 0).then_some(blocks::RangeSync {

@@ -7,7 +7,7 @@ use crate::lower::instance::Instance;
 use crate::values::{self, PatternPart};
 use candor_front::{Diagnostics, ReadAs};
 
-/// The pattern that an option was given; none if it cannot be one, which is told.
+/// The pattern of an option; reports invalid patterns.
 pub(in crate::lower) fn lower(
     from: &Instance<'_>,
     option: &str,
@@ -27,7 +27,7 @@ pub(in crate::lower) fn lower(
             PatternPart::Bytes(bytes) => pattern.then(&bytes),
             PatternPart::Offset => pattern.then_offset(),
             PatternPart::File(name) => {
-                // As much of the file as finds room.
+                // The part of the file that fits.
                 let room = Pattern::BYTES_MAX.saturating_sub(pattern.len());
                 let mut bytes =
                     match from.host.first_bytes(&path_of(&name), ReadAs::Input, room + 1) {

@@ -1,4 +1,4 @@
-//! Where random choices come from.
+//! Seeds of random choices.
 
 use candor_plan::Plan;
 
@@ -8,7 +8,7 @@ use crate::options::JobOptions;
 use candor_front::Texts;
 use candor_front::{Diagnostics, Host};
 
-/// The plan's seed: the first section's, or one of this run only where nothing is to repeat.
+/// The plan's seed: the first section's, or a random one if no section repeats.
 pub(in crate::lower) fn lower(
     sections: &[(&Section, JobOptions)],
     texts: &Texts,

@@ -23,7 +23,7 @@ pub(in crate::lower) fn lower(
     diagnostics: &mut Diagnostics,
 ) {
     let options = &from.options.verify;
-    // A pattern that is none is told whether blocks are verified or not.
+    // An invalid pattern is reported even without verification.
     let text = options.pattern.as_deref();
     let pattern = text.map(|text| patterns::lower(from, "verify_pattern", text, diagnostics));
     let Some(mut format) = format(options.method) else { return };
@@ -64,10 +64,10 @@ pub(in crate::lower) fn lower(
         header_at: Bytes(options.offset.filter(|_| matches!(format, Format::Acca(_))).unwrap_or(0)),
         continue_on_mismatch: !options.fatal
             && matches!(from.options.errors.continue_on, ContinueOn::Verify | ContinueOn::All),
-        // Mixed work may read blocks that nobody wrote.
+        // Mixed work may read unwritten blocks.
         reads: !direction.writes(),
         generations: options.header_seed && options.write_sequence,
-        // fio takes every block that it reads for one that was written.
+        // fio treats every block that it reads as written.
         unknown: UnknownBlocks::Check,
         dry_run: dry_run(from, format, diagnostics),
         read_back: reads_back.then_some(ReadBack {
@@ -96,7 +96,7 @@ fn fill_with(pattern: Option<Pattern>, interval: u64, blocks: &mut Blocks) {
     blocks.content.fill = Fill::Pattern;
 }
 
-/// The variable that says which version of headers is written, by the version of fio.
+/// Environment variable that selects the version of headers by the version of fio.
 const HEADERS: &str = "CANDOR_VERIFY_HEADERS";
 
 fn header_version(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> HeaderVersion {
@@ -111,8 +111,8 @@ fn header_version(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> HeaderV
     }
 }
 
-/// How the last write to each block is known where this job does not write. fio looks for it only
-/// where an option says so.
+/// How a job that only reads finds the last write to each block. fio does so only with an option
+/// for it.
 fn dry_run(
     from: &Instance<'_>,
     format: Format,
@@ -152,10 +152,10 @@ fn trims(options: &options::Verify) -> Option<TrimWritten> {
     (percent > 0).then_some(TrimWritten { percent, every, batch })
 }
 
-/// Where the state of a job is saved: of one that writes what can be verified.
+/// State file of a job, if it writes verifiable data.
 pub(in crate::lower) fn saved(from: &Instance<'_>) -> Option<StateFile> {
     let options = &from.options.verify;
-    // What is only verified leaves the state as it was loaded.
+    // A verification without writes leaves the loaded state unchanged.
     let saves = options.state_save && !(options.only && options.state_load);
     let saves = saves && options.method != Method::None && from.options.rw.direction.writes();
     saves.then(|| StateFile {
@@ -242,8 +242,8 @@ fn overlaps(blocks: &Blocks) -> bool {
     blocks.access.is_random() && sizes(&blocks.size.write).into_iter().any(is_odd)
 }
 
-/// The interval asked for, else the smallest block; where that does not divide every block, and
-/// where none was asked for the alignment of blocks, the greatest that does.
+/// The requested interval, else the smallest block. If it does not divide every block, and no
+/// interval was requested, the largest divisor of all blocks and their alignment.
 fn interval(requested: Option<u64>, blocks: &Blocks, format: Format) -> u64 {
     let used = Direction::ALL.into_iter().filter(|op| blocks.mix.of(*op) > 0);
     let mut sizes: Vec<u64> = used.flat_map(|op| sizes(blocks.size.of(op))).collect();

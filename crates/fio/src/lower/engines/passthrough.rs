@@ -1,4 +1,4 @@
-//! Engines whose commands go past the page cache and the block layer.
+//! Engines that bypass the page cache and the block layer.
 
 use candor_plan::blocks::{self, Protection, ScsiWrite, Sg, UringCmd};
 use candor_plan::{Blocks, Bytes, Engine};
@@ -7,7 +7,7 @@ use crate::lower::instance::Instance;
 use crate::options::{Method, NvmeWrite, OpenSync, SgWrite, WriteHint, ZoneMode};
 use candor_front::Diagnostics;
 
-/// Options of these engines; refuses those that such commands have no words for.
+/// Options of these engines; refuses unsupported ones.
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
     trim_ranges(from, blocks, diagnostics);
     match &mut blocks.engine {
@@ -16,7 +16,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut 
         Engine::IoUring(_) => return protected_reads(from, diagnostics),
         _ => return,
     }
-    // fio sends commands whatever it says of direct I/O.
+    // fio ignores `direct` for commands.
     blocks.direct = true;
     (blocks.hints.invalidate, blocks.hints.pre_read) = (false, false);
     let options = from.options;
@@ -53,7 +53,7 @@ fn trim_ranges(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnosti
     }
 }
 
-/// Protection information beside reads and writes of io_uring, which only commands have here.
+/// Refuses protection information of io_uring, which only commands support.
 fn protected_reads(from: &Instance<'_>, diagnostics: &mut Diagnostics) {
     let (given, usual) = (from.options.engine.protection, Protection::DEFAULT);
     let set = [

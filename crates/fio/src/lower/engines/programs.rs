@@ -7,7 +7,7 @@ use crate::options;
 use crate::options::CpuMode;
 use candor_front::Diagnostics;
 
-/// True for engines whose jobs do something else than I/O.
+/// True for engines without I/O.
 pub(in crate::lower) fn is_one(from: &Instance<'_>) -> bool {
     matches!(engine(from), "cpuio" | "exec")
 }
@@ -29,7 +29,7 @@ pub(in crate::lower) fn lower(
     }
 }
 
-/// Burns so much of each cycle, and until the jobs that do I/O have ended.
+/// Uses a share of each cycle until the I/O jobs have ended.
 fn burn(from: &Instance<'_>, job: &mut Job, diagnostics: &mut Diagnostics) -> Option<Burn> {
     let options = &from.options.engine;
     if options.cpu_load == 0 {
@@ -45,7 +45,7 @@ fn burn(from: &Instance<'_>, job: &mut Job, diagnostics: &mut Diagnostics) -> Op
     Some(Burn { chunk: Nanos(chunk), rest: Nanos(rest), sort })
 }
 
-/// Goes on until time or something else ends it.
+/// Runs until time or another stop ends it.
 fn endless(stop: &mut Stop) {
     (stop.passes, stop.bytes) = (None, None);
     stop.ops.get_or_insert(u64::MAX / 4);

@@ -8,7 +8,7 @@ use super::{File, Files, share};
 use crate::lower::instance::Instance;
 use candor_front::Diagnostics;
 
-/// Only whole zones of files that are there are used, and what a zoned device says counts.
+/// Uses only whole zones of existing files; limits of a zoned device apply.
 pub(super) fn fit(
     from: &Instance<'_>,
     files: &Files<'_>,

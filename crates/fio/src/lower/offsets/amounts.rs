@@ -1,8 +1,8 @@
 //! The amount that a job moves: `size`, `io_size`, `number_ios` and `loops`.
 //!
-//! fio goes over its files until `size` (or `io_size`) is moved, `loops` times. Going over them
-//! once is a pass, and one loop is mostly one pass. It is not where a pass leaves bytes out and
-//! more are moved to make up for them, or where `io_size` says another amount.
+//! fio passes over its files until `size` (or `io_size`) is moved, `loops` times. One loop is
+//! usually one pass. Exceptions: a pass skips bytes and fio moves more to make up for them, or
+//! `io_size` sets another amount.
 
 use std::path::Path;
 
@@ -63,11 +63,11 @@ pub(in crate::lower) fn lower(
     let times = if blocks.pairs { loops.saturating_mul(2) } else { loops };
     stop.ops = number_ios(from).map(|ops| ops.saturating_mul(times));
     let all = |bytes: u64| Bytes(bytes.saturating_mul(times));
-    // Where files have a size of their own, that of the job is only how much it moves. What does
-    // not make up whole zones is not used, but moved elsewhere.
+    // If files have their own sizes, the job's size only limits the bytes to move. Bytes outside
+    // whole zones are moved in other zones.
     let sized = (options.files.size.is_some() && !preconditions) || blocks.zones.is_some();
     let size = sized.then(|| size_in_bytes(from, diagnostics)).flatten();
-    // fio's size is at most the length of its files after the offset.
+    // fio limits the size to the length of its files after the offset.
     let length = total.filter(|_| blocks.zones.is_none()).unwrap_or(u64::MAX);
     let most = moved.or(size.map(|size| size.min(length)));
     if most.is_some() || !is_one_pass(blocks) {
@@ -87,7 +87,7 @@ pub(in crate::lower) fn lower(
     stop.at_least = least.map(Extent::Bytes);
 }
 
-/// Bytes of `size`; none where it is a share or a count of zones.
+/// Bytes of `size`; `None` for percentages and zones.
 fn size_in_bytes(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<u64> {
     match in_bytes(from, from.options.area.size?, "size", diagnostics) {
         Amount::Bytes(bytes) => Some(bytes),
@@ -95,8 +95,8 @@ fn size_in_bytes(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<u
     }
 }
 
-/// True where a job that ends with time checks what a pass wrote before it begins the next one. fio
-/// does so with engines that have several operations in flight; with the others it goes on writing.
+/// True if a time-based job verifies each pass before the next one. fio does so with asynchronous
+/// engines; with others it continues to write.
 fn checks_each_pass(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnostics) -> bool {
     let read_back = blocks.verify.as_ref().and_then(|verify| verify.read_back);
     if !read_back.is_some_and(|back| back.every == 0 && !back.only) {
@@ -110,8 +110,8 @@ fn checks_each_pass(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diag
     queues
 }
 
-/// True where no more than `size` is moved before it is read back, whatever `io_size` says: fio
-/// goes over verified blocks again only without the end of a pass, or drawn without a map.
+/// True if at most `size` is moved before it is read back, with any `io_size`: fio rewrites
+/// verified blocks only without the end of a pass, or at random without a map.
 fn ends_with_size(from: &Instance<'_>, writes_on: bool) -> bool {
     let options = from.options;
     let is_checked = options.verify.read_back || options.verify.only;
@@ -121,8 +121,8 @@ fn ends_with_size(from: &Instance<'_>, writes_on: bool) -> bool {
     options.verify.method != Method::None && is_checked && !begins_again
 }
 
-/// True where fio writes from the start again without the end of a pass: in sequence, in blocks
-/// that leave no rest.
+/// True if fio writes from the start again without the end of a pass: sequentially, in blocks that
+/// leave no remainder.
 fn writes_on(
     from: &Instance<'_>,
     blocks: &Blocks,
@@ -142,7 +142,7 @@ fn writes_on(
         && lengths.all(|(length, _)| length.is_some_and(fits))
 }
 
-/// `number_ios`, where it is given.
+/// `number_ios`, if given.
 fn number_ios(from: &Instance<'_>) -> Option<u64> {
     Some(from.options.area.number_ios).filter(|ops| *ops > 0)
 }
@@ -155,8 +155,8 @@ fn names(from: &Instance<'_>, names: u64) -> u64 {
         .saturating_mul(from.options.runtime.loops.max(1))
 }
 
-/// Bytes and passes of loops that are read back, where `io_size` is no more than a pass: fio writes
-/// to the end of its files before it reads back, whatever `io_size` says.
+/// Bytes and passes of loops that are read back, if `io_size` is at most one pass: fio writes to
+/// the end of its files before it reads back, with any `io_size`.
 fn rounds(
     from: &Instance<'_>,
     blocks: &Blocks,
@@ -171,8 +171,8 @@ fn rounds(
     Some((Some(Bytes(bytes)), Some(passes)))
 }
 
-/// Bytes of a pass that is read back before the next one; none where passes are not, or where their
-/// bytes are not known.
+/// Bytes of a pass that is read back before the next one; `None` for other jobs, or if the bytes
+/// are unknown.
 fn checked_pass(blocks: &Blocks, lengths: impl Iterator<Item = (Option<u64>, u64)>) -> Option<u64> {
     let read_back = blocks.verify.as_ref()?.read_back?;
     if read_back.only || !is_one_pass(blocks) {
@@ -187,8 +187,8 @@ fn checked_pass(blocks: &Blocks, lengths: impl Iterator<Item = (Option<u64>, u64
     pass.filter(|pass| *pass > 0)
 }
 
-/// Passes of a job whose every pass is read back, where `io_size` is more than a pass. fio counts
-/// what it reads back against `io_size` too, and begins no pass for less than a block.
+/// Passes of a job that reads back each pass, if `io_size` exceeds a pass. fio also counts reading
+/// back against `io_size`, and starts no pass for less than a block.
 fn checked_passes(
     blocks: &Blocks,
     lengths: impl Iterator<Item = (Option<u64>, u64)>,
@@ -200,7 +200,7 @@ fn checked_passes(
     Some((io_size.saturating_add(1).saturating_sub(block)).div_ceil(moved_by_one).max(1))
 }
 
-/// `io_size`, where it is given.
+/// `io_size`, if given.
 fn moved(from: &Instance<'_>, total: Option<u64>, diagnostics: &mut Diagnostics) -> Option<u64> {
     let options = from.options.area.io_size?;
     match in_bytes(from, options, "io_size", diagnostics) {
@@ -221,7 +221,7 @@ fn moved(from: &Instance<'_>, total: Option<u64>, diagnostics: &mut Diagnostics)
     }
 }
 
-/// Lengths of the files of a target, where they are known, each with how many files have it.
+/// Known lengths of a target's files, each with the number of files.
 fn lengths<'a>(
     from: &'a Instance<'_>,
     blocks: &'a Blocks,
@@ -237,14 +237,14 @@ fn lengths<'a>(
     Box::new(files.map(move |(path, size)| (of(&path, size), 1)))
 }
 
-/// Bytes of a file that are used, where they are known beforehand.
+/// Bytes to use of a file, if known before the run.
 fn length(from: &Instance<'_>, blocks: &Blocks, path: &Path, size: Option<Bytes>) -> Option<u64> {
     let size = size.or(from.host.found(path).bytes().map(Bytes))?;
     let rest = size.0.saturating_sub(blocks.range.start.of(size).0);
     Some(blocks.range.length.map_or(rest, |length| length.of(size).0.min(rest)))
 }
 
-/// True where one pass moves every byte of every file once.
+/// True if one pass moves every byte of every file once.
 fn is_one_pass(blocks: &Blocks) -> bool {
     let whole = matches!(
         blocks.access,
@@ -254,7 +254,7 @@ fn is_one_pass(blocks: &Blocks) -> bool {
     whole && together && blocks.windows.is_none() && blocks.zones.is_none()
 }
 
-/// True where a pass has an end.
+/// True if passes end.
 fn ends(blocks: &Blocks, files: u64) -> bool {
     let in_turn = matches!(
         blocks.rotation.order,
@@ -263,8 +263,8 @@ fn ends(blocks: &Blocks, files: u64) -> bool {
     blocks.access.is_finite() && (in_turn || files < 2)
 }
 
-/// True where a pass leaves something out at the end of a file: fio then goes on from the start,
-/// while a pass whose last operation ends exactly there ends the job.
+/// True if a pass leaves bytes at the end of a file: fio then continues from the start. A pass that
+/// ends exactly at the end of the file ends the job.
 fn wraps(blocks: &Blocks, mut lengths: impl Iterator<Item = u64>) -> bool {
     let ends_there = |length: u64| match (&blocks.access, blocks.windows) {
         (Access::Holes { hole }, None) => holes_end(blocks, hole.0, length),
@@ -279,9 +279,9 @@ fn wraps(blocks: &Blocks, mut lengths: impl Iterator<Item = u64>) -> bool {
     leaves_out || !lengths.all(ends_there)
 }
 
-/// True where a job with holes between its operations ends with the first pass: an operation ends
-/// with the file, or the next one begins within it and has no room. fio counts from the offset
-/// where it asks whether it begins within the file, and so does this.
+/// True if a job with gaps between its operations ends with the first pass: an operation ends with
+/// the file, or the next one starts within it and does not fit. fio counts from the offset in this
+/// check, and so does candor.
 fn holes_end(blocks: &Blocks, hole: u64, length: u64) -> bool {
     let op = Direction::ALL.into_iter().find(|op| blocks.mix.of(*op) > 0);
     let Some(SizeSpec::Fixed(size)) = op.map(|op| blocks.size.of(op)) else { return true };

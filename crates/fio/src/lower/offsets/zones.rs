@@ -9,10 +9,10 @@ use crate::options;
 use crate::options::{Amount, ContinueOn, Method, ZoneMode};
 use candor_front::Diagnostics;
 
-/// The least that a device transfers.
+/// Smallest transfer of a device.
 const SECTOR_BYTES: u64 = 512;
 
-/// Bytes of a zone of a clone's first file: as said, or else the device's own.
+/// Zone size of a clone's first file: as given, or the device's.
 pub(in crate::lower) fn length(from: &Instance<'_>) -> Option<u64> {
     let options = from.options.zones.size;
     if options > 0 || from.options.zones.mode != ZoneMode::Zbd {
@@ -89,9 +89,9 @@ pub(in crate::lower) fn lower(from: &Instance<'_>, diagnostics: &mut Diagnostics
     })
 }
 
-/// True where write pointers are asked for after errors. An error that ends the job leaves nothing
-/// to recover. fio fills zones up to where later writes in flight begin, which would break what is
-/// to be verified; here one write at a time is in a zone, but fio's refusal is kept for scripts.
+/// True if write pointers are read after errors. An error that ends the job leaves nothing to
+/// recover. fio fills zones up to later writes in flight, which would break verified data. candor
+/// has one write at a time per zone, but keeps fio's refusal for scripts.
 fn recovers(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> bool {
     let options = from.options;
     if !options.zones.recover || !options.rw.direction.writes() {

@@ -7,7 +7,7 @@ use crate::lower::instance::Instance;
 use crate::options::ContinueOn;
 use candor_front::Diagnostics;
 
-/// Errors after which fio goes on where `continue_on_error` is set: EIO and EILSEQ.
+/// Errors that `continue_on_error` tolerates: EIO and EILSEQ.
 const NON_FATAL: [i32; 2] = [5, NOT_AS_WRITTEN];
 
 /// `EILSEQ`: the one error of verification.
@@ -49,7 +49,7 @@ const NAMES: &[(&str, i32)] = &[
     ("EOVERFLOW", 75),
 ];
 
-/// `continue_on_error`, and `ignore_error` in its place for the kinds of which it has a list.
+/// `continue_on_error`, overridden by `ignore_error` for the kinds in its list.
 pub(in crate::lower) fn tolerated(
     from: &Instance<'_>,
     diagnostics: &mut Diagnostics,

@@ -45,7 +45,7 @@ fn stop(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Stop {
     stop
 }
 
-/// fio judges so many samples at a time as fit into the duration.
+/// fio judges as many samples at a time as the duration contains.
 fn steady(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<Steady> {
     let options = from.options;
     let given = &options.runtime.steady;
@@ -75,7 +75,7 @@ fn steady(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<Steady> 
     })
 }
 
-/// The delay of a clone: of a range, each draws its own from the seed.
+/// The delay of a clone; clones draw from a range with the seed.
 fn delay(from: &Instance<'_>) -> Nanos {
     let (low, high) = from.options.runtime.delay;
     let span = high.0.saturating_sub(low.0);
@@ -86,7 +86,7 @@ fn delay(from: &Instance<'_>) -> Nanos {
     Nanos(low.0 + mixed(seed) % (span + 1))
 }
 
-/// A ramp belongs to a phase: the longest one of its jobs.
+/// A phase has one ramp: the longest of its jobs.
 pub(in crate::lower) fn ramps(
     sections: &[(&Section, JobOptions)],
     groups: &Groups,
@@ -117,8 +117,8 @@ pub(in crate::lower) fn ramps(
     }
 }
 
-/// An amount ends the ramp of a phase: the greatest one of its jobs. Jobs that are reported
-/// together move it together.
+/// The largest amount of a phase's jobs ends its ramp. Jobs of one reporting group move it
+/// together.
 fn amounts(
     sections: &[(&Section, JobOptions)],
     groups: &Groups,

@@ -1,5 +1,5 @@
-//! Blanks between an equals sign and a number with a unit. Later versions of fio skip them, and so
-//! does candor; 3.33 does not find the unit behind one.
+//! Spaces between an equals sign and a number with a unit. fio 3.33 does not find a unit after one;
+//! later versions and candor skip them.
 
 use candor_record::Note;
 

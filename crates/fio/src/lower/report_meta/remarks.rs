@@ -1,4 +1,4 @@
-//! fio's remarks about a section, which stand before its lines.
+//! fio's remarks about a section, before its result lines.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub(in crate::lower) fn remarks(from: &Instance<'_>) -> String {
     }
 }
 
-/// Options that fio has dropped, and still takes.
+/// Removed options that fio still accepts.
 fn deprecated(from: &Instance<'_>) -> String {
     let is_dropped = |row: &options::Row| matches!(row.kind, Kind::Deprecated);
     let dropped = |name: &&str| options::TABLE.find(name).is_some_and(is_dropped);
@@ -27,7 +27,7 @@ fn deprecated(from: &Instance<'_>) -> String {
     given.map(|name| format!("Option {name} is deprecated\n")).collect()
 }
 
-/// The number of files that `opendir` adds to those that are named.
+/// Number of files that `opendir` adds to the named ones.
 fn opened(from: &Instance<'_>) -> String {
     let files = &from.options.files;
     let Some(directory) = files.opendir.as_deref().map(Path::new) else { return String::new() };
@@ -48,7 +48,7 @@ fn verification(from: &Instance<'_>) -> String {
     format!("{shared}{never}")
 }
 
-/// True if fio takes clones for users of the same files.
+/// True if fio treats clones as users of the same files.
 fn same_names(from: &Instance<'_>) -> bool {
     let files = &from.options.files;
     let words = ["$jobname", "$jobnum", "$filenum"];

@@ -1,11 +1,11 @@
-//! Latencies apart by I/O priority, shown where operations had more than one.
+//! Latencies by I/O priority, if operations had several.
 
 use candor_record::OpStats;
 
 use crate::job::FioJob;
 use crate::output::figures::spread::Spread;
 
-/// The parts of a priority in the kernel's form.
+/// Fields of a priority in the kernel's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::output) struct Priority {
     /// Class.
@@ -35,7 +35,7 @@ pub(in crate::output) struct ByPriority {
 }
 
 impl ByPriority {
-    /// Of what was measured.
+    /// From a measurement.
     pub fn of(stats: &OpStats, job: &FioJob) -> ByPriority {
         let reporting = &job.reporting;
         let total = reporting.lat_percentiles;
@@ -48,7 +48,7 @@ impl ByPriority {
         ByPriority { usual: job.io_priority, total, apart }
     }
 
-    /// Adds those of another; `mine` and `theirs` are the latencies of all priorities.
+    /// Adds another's; `mine` and `theirs` are the latencies of all priorities.
     pub fn add(&mut self, mine: &Spread, other: &ByPriority, theirs: &Spread) {
         if theirs.is_empty() {
             return;
@@ -78,7 +78,7 @@ impl ByPriority {
         }
     }
 
-    /// Latencies of each priority, where there is more than one.
+    /// Latencies of each priority, if there are several.
     pub fn shown(&self) -> impl Iterator<Item = (Priority, &Spread)> {
         let apart = if self.apart.len() > 1 { &self.apart[..] } else { &[] };
         apart.iter().map(|(bits, spread)| (Priority::from_bits(*bits), spread))

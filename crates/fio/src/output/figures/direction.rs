@@ -1,4 +1,4 @@
-//! Figures of one direction of a job or a group, and its rates interval by interval.
+//! Metrics of one direction of a job or a group, and its rates per interval.
 
 use candor_plan::units::Direction;
 use candor_record::{Measurement, OpStats, Sample};
@@ -7,18 +7,18 @@ use crate::job::{FioJob, Reporting};
 use crate::output::figures::by_priority::ByPriority;
 use crate::output::figures::spread::Spread;
 
-/// Figures of one direction.
+/// Metrics of one direction.
 #[derive(Clone, Debug, Default)]
 pub(in crate::output) struct DirectionFigures {
     /// Operations.
     pub ops: u64,
     /// Bytes they moved.
     pub bytes: u64,
-    /// Of these, operations that moved fewer bytes than asked.
+    /// Short operations among them.
     pub short: u64,
     /// Zones that were reset so that they could be written; of writes only.
     pub zone_resets: u64,
-    /// Run time; 0 where nothing was done.
+    /// Run time; 0 without operations.
     pub runtime_ns: u64,
     /// Submission latency.
     pub slat: Spread,
@@ -26,7 +26,7 @@ pub(in crate::output) struct DirectionFigures {
     pub clat: Spread,
     /// Total latency.
     pub lat: Spread,
-    /// The one of the two that is shown by I/O priority.
+    /// The latency that is reported by I/O priority.
     pub by_priority: ByPriority,
     /// Counts of each whole interval.
     pub samples: Vec<Interval>,
@@ -54,7 +54,7 @@ impl DirectionFigures {
             (_, ns) => ns,
         };
         let samples = if stats.ops > 0 { samples(&measured.samples, op) } else { Vec::new() };
-        // fio counts what was issued.
+        // fio counts issued operations.
         let (ops, bytes, short) = (stats.ops + stats.failed, stats.bytes, stats.short);
         let zone_resets = if op == Direction::Write { measured.zone_resets } else { 0 };
         DirectionFigures {
@@ -87,7 +87,7 @@ impl DirectionFigures {
         self.lat.add(&other.lat);
     }
 
-    /// Adds what happened at the same time: rates add up, interval by interval.
+    /// Adds concurrent metrics: rates are summed per interval.
     pub fn add_beside(&mut self, other: &DirectionFigures) {
         self.add_counts(other);
         self.runtime_ns = self.runtime_ns.max(other.runtime_ns);
@@ -102,7 +102,7 @@ impl DirectionFigures {
         }
     }
 
-    /// Adds what happened afterwards: times add up.
+    /// Adds later metrics: times are summed.
     pub fn add_after(&mut self, other: DirectionFigures) {
         self.add_counts(&other);
         self.runtime_ns += other.runtime_ns;
@@ -123,7 +123,7 @@ impl DirectionFigures {
         self.per_second(self.ops)
     }
 
-    /// Run time in whole ms; at least 1 where anything was done.
+    /// Run time in ms, at least 1 with operations.
     pub fn runtime_ms(&self) -> u64 {
         whole_ms(self.runtime_ns)
     }
@@ -140,17 +140,17 @@ impl DirectionFigures {
     }
 }
 
-/// A time in whole ms; at least 1 where it is not nothing.
+/// A nonzero time in ms is at least 1.
 pub(in crate::output) fn whole_ms(ns: u64) -> u64 {
     if ns == 0 { 0 } else { ((ns + 500_000) / 1_000_000).max(1) }
 }
 
-/// Submission, completion and total latency, as far as they are to be shown.
+/// Submission, completion and total latency, as requested.
 fn latencies(stats: &OpStats, reporting: &Reporting) -> (Spread, Spread, Spread) {
     let shown = |show: bool, spread: Spread| if show { spread } else { Spread::default() };
     let of = Spread::of;
-    // Where submitting is no call of its own, or latency counts from the intended start, there is
-    // nothing before completion: total and completion latency are the same.
+    // If submission is not a separate call, or latency counts from the intended start, total and
+    // completion latency are equal.
     let (slat, clat, lat) = match (&stats.submission, &stats.completion) {
         _ if reporting.from_intended && stats.from_intended.is_some() => {
             let all = of(stats.from_intended.as_ref());
@@ -182,12 +182,12 @@ fn samples(samples: &[Sample], op: Direction) -> Vec<Interval> {
         .collect()
 }
 
-/// Least, greatest, mean and deviation of sampled values.
+/// Minimum, maximum, mean and deviation of sampled values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(in crate::output) struct Samples {
-    /// Least.
+    /// Minimum.
     pub min: u64,
-    /// Greatest.
+    /// Maximum.
     pub max: u64,
     /// Mean.
     pub mean: f64,
@@ -214,7 +214,7 @@ impl Samples {
         }
     }
 
-    /// The mean in percent of a whole, at most 100.
+    /// The mean in percent of the total, at most 100.
     pub fn percent_of(&self, whole: f64) -> f64 {
         if whole <= 0.0 { 0.0 } else { (self.mean * 100.0 / whole).min(100.0) }
     }

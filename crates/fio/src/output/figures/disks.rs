@@ -12,9 +12,9 @@ pub(in crate::output) struct Disk {
     pub name: String,
     /// The disk's counters.
     pub counted: DiskCounters,
-    /// Share of the time in which it had work, in percent.
+    /// Utilization in percent.
     pub busy_percent: f64,
-    /// Averages over its members, where it is built of others.
+    /// Averages of member devices, if any.
     pub members: Option<Members>,
     /// True for a member of the disk before it.
     pub is_member: bool,
@@ -29,7 +29,7 @@ pub(in crate::output) struct Members {
     pub busy_percent: f64,
 }
 
-/// The disks that the targets lie on, each once, members after what is built of them.
+/// Disks of the targets, each once, members after their device.
 pub(in crate::output) fn disks(report: &Report) -> Vec<Disk> {
     let mut disks: Vec<Disk> = Vec::new();
     for target in &report.facts().targets {
@@ -68,7 +68,7 @@ fn add(report: &Report, name: &str, is_member: bool, disks: &mut Vec<Disk>) {
     disks[at].members = members;
 }
 
-/// Members of a mapped or RAID device. What a loop device reads from is no member of it.
+/// Members of a mapped or RAID device. The backing file of a loop device is not a member.
 fn members_of<'a>(report: &'a Report, name: &str) -> Vec<&'a str> {
     let Some(device) = report.facts().device(name) else { return Vec::new() };
     match device.kind {
@@ -118,7 +118,7 @@ fn counted(report: &Report, name: &str) -> (Option<DiskCounters>, f64) {
     (all, elapsed_ms)
 }
 
-/// Adds the counters that are shown.
+/// Adds the visible counters.
 fn sum_up(sum: &mut DiskCounters, counted: &DiskCounters) {
     sum.reads += counted.reads;
     sum.writes += counted.writes;
@@ -132,14 +132,14 @@ fn sum_up(sum: &mut DiskCounters, counted: &DiskCounters) {
     sum.busy_ms += counted.busy_ms;
 }
 
-/// Engines for whose files fio looks up no device.
+/// Engines whose files fio does not map to devices.
 const WITHOUT_DEVICES: [&str; 4] = ["filecreate", "dircreate", "dirstat", "dirdelete"];
 
 /// The disks, unless every job turned them off or failed before it began.
 pub(in crate::output) fn disks_shown(report: &Report, entries: &[Entry]) -> Vec<Disk> {
     let uses = |entry: &Entry| {
         let failed = entry.figures.trouble.is_some() && !entry.figures.began();
-        // fio looks for the devices of files before they are made, and for none of directories.
+        // fio finds devices of files before it creates them, and none of directories.
         let made = WITHOUT_DEVICES.contains(&entry.job.shape.engine.as_str());
         entry.job.reporting.disk_util && !failed && !made
     };

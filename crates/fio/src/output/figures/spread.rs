@@ -1,14 +1,14 @@
-//! A latency distribution in fio's figures.
+//! A latency distribution in fio's metrics.
 //!
-//! fio counts latencies in 29 groups of 64 bins, the groups a power of two apart; candor's
-//! histogram follows the same rule with 38 groups. So every bin of candor below 2^34 ns is a bin of
-//! fio with the same bounds, and figures made from it are fio's. From 17.2 s on fio keeps
-//! everything in its last bin; here those latencies stay what they were.
+//! fio counts latencies in 29 groups of 64 bins, each group twice as wide as the previous one;
+//! candor's histogram has 38 such groups. Every bin of candor below 2^34 ns is a bin of fio with
+//! the same bounds, so the statistics are equal. Above 17.2 s fio counts everything in its last
+//! bin; candor keeps these latencies.
 
 use candor_record::histogram::bucket_middle;
 use candor_record::{Histogram, Latency};
 
-/// Latencies of one kind; empty where none were measured.
+/// Latencies of one kind; empty if not measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::output) struct Spread {
     histogram: Histogram,
@@ -37,12 +37,12 @@ impl Spread {
         self.histogram.count()
     }
 
-    /// Least, in ns.
+    /// Minimum in ns.
     pub fn min(&self) -> u64 {
         self.histogram.min().map_or(0, |ns| ns.0)
     }
 
-    /// Greatest, in ns.
+    /// Maximum in ns.
     pub fn max(&self) -> u64 {
         self.histogram.max().map_or(0, |ns| ns.0)
     }
@@ -52,8 +52,8 @@ impl Spread {
         self.histogram.mean_ns().unwrap_or(0.0)
     }
 
-    /// Standard deviation of a sample, in ns. It comes from the middles of the bins, so it is off
-    /// by as much as those are: at most 1/128 of the latencies.
+    /// Standard deviation of a sample in ns, computed from the middles of the bins. Its error is at
+    /// most 1/128 of the latencies.
     pub fn deviation(&self) -> f64 {
         match self.count() {
             0 | 1 => 0.0,
@@ -61,14 +61,14 @@ impl Spread {
         }
     }
 
-    /// The middle of the bin that holds the given percentile, as fio tells it: not held within
-    /// least and greatest. Only the open last bin has no middle; its percentile is the greatest.
+    /// Middle of the bin with the given percentile, as in fio: not limited to minimum and maximum.
+    /// The open last bin has no middle; its percentile is the maximum.
     pub fn percentile(&self, percent: f64) -> u64 {
         let wanted = percent / 100.0 * self.count() as f64;
         let mut seen = 0;
         for (bucket, n) in self.histogram.filled() {
             seen += n;
-            // Percentages are decimal fractions, which are not exact: 99.9 % of 1000 are 999.
+            // Percentages are inexact decimal fractions: 99.9 % of 1000 are 999.
             if seen as f64 >= wanted - wanted * 1e-12 {
                 return self.middle(bucket);
             }
@@ -93,8 +93,8 @@ impl Spread {
 /// Upper bounds of the steps in the table of latencies, in the unit of each row.
 pub(in crate::output) const STEPS: [u64; 11] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000];
 
-/// Shares of latencies between fixed bounds, in percent. A bin that a bound divides counts where
-/// its middle lies, so a share is off by at most what lies within 1/64 of its bounds.
+/// Percentages of latencies between fixed bounds. A bin across a bound counts by its middle, so the
+/// error is at most the share within 1/64 of the bounds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::output) struct Table {
     /// Below 2, 4, 10, … 1000 ns.
@@ -128,7 +128,7 @@ impl Table {
     }
 }
 
-/// A share in percent, at least `least` if it is not nothing.
+/// A nonzero share in percent is at least `least`.
 pub(in crate::output) fn share(part: u64, total: u64, least: f64) -> f64 {
     match part {
         0 => 0.0,
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn percentiles_are_middles_of_bins() {
-        // 4957968 ns was the greatest of a run of fio 3.33 that reported 4947968 as p99.99.
+        // A run of fio 3.33 with a maximum of 4957968 ns reported 4947968 as p99.99.
         assert_eq!(spread(&[4_957_968]).percentile(99.99), 4_947_968);
         let ten: Vec<u64> = (1..=10).collect();
         assert_eq!(spread(&ten).percentile(50.0), 5);

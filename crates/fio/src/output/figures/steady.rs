@@ -1,4 +1,4 @@
-//! Steady state: what was asked for, and how near to it the last windows were.
+//! Steady state: the requested criterion, and the last windows.
 
 use candor_plan::SteadyFigure;
 use candor_record::series::{deviation_max, mean, slope};
@@ -6,11 +6,11 @@ use candor_record::{SteadyState, SteadyWindow};
 
 use crate::job::SteadyGoal;
 
-/// A goal over more windows than this is not shown window by window.
+/// Maximum number of windows that are listed.
 const PLACES_MAX: u64 = 1 << 16;
 
-/// Steadiness of a job over the last windows that were judged. As in fio, figures of windows are
-/// whole numbers, and all others follow from these.
+/// Steady state of a job over the last judged windows. As in fio, metrics of windows are integers,
+/// and all others derive from them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::output) struct Steadiness {
     /// The criterion was met.
@@ -19,21 +19,20 @@ pub(in crate::output) struct Steadiness {
     pub bytes_per_s: Vec<f64>,
     /// Operations per second in each window.
     pub ops_per_s: Vec<f64>,
-    /// Mean latency in each window, in ns; empty where latency is not what counts.
+    /// Mean latency per window in ns; empty for other criteria.
     pub latency_ns: Vec<f64>,
-    /// Greatest distance from the mean, in the unit of what was judged, where it is the criterion.
+    /// Largest deviation from the mean, in the unit of the metric, for deviation criteria.
     pub deviation: f64,
-    /// Change per window of a fitted line, in the unit of what was judged, where that is the
-    /// criterion.
+    /// Change per window of a fitted line, in the unit of the metric, for slope criteria.
     pub slope: f64,
     /// The one of these two that was held against the limit, in its unit.
     pub criterion: f64,
 }
 
 impl Steadiness {
-    /// Of what was recorded; nothing is attained where nothing was.
+    /// From a record; without one, the state is not attained.
     pub fn of(recorded: Option<&SteadyState>, goal: &SteadyGoal) -> Steadiness {
-        // There is a place for each window that is judged; those that were not reached hold zeros.
+        // Each judged window has an entry; missing windows are zero.
         let places = goal.windows.min(PLACES_MAX) as usize;
         let windows = recorded.map_or(&[][..], |recorded| &recorded.windows);
         let of = |value: fn(&SteadyWindow) -> f64| {
@@ -90,7 +89,7 @@ pub(in crate::output) fn added(one: &SteadyState, other: &SteadyState) -> Steady
     SteadyState { attained: one.attained && other.attained, windows, ..SteadyState::default() }
 }
 
-/// The figure as fio calls it.
+/// fio's name of the metric.
 pub(in crate::output) fn name(figure: SteadyFigure) -> &'static str {
     match figure {
         SteadyFigure::Ops => "iops",
@@ -99,7 +98,7 @@ pub(in crate::output) fn name(figure: SteadyFigure) -> &'static str {
     }
 }
 
-/// The criterion as fio words it: `iops:10.000000%`.
+/// The criterion in fio's form: `iops:10.000000%`.
 pub(in crate::output) fn words(goal: &SteadyGoal) -> String {
     let what = name(goal.figure);
     let slope = if goal.slope { "_slope" } else { "" };
@@ -130,7 +129,7 @@ mod tests {
         assert_eq!(words(&SteadyGoal { slope: true, ..latency }), "lat_slope:10.000000%");
     }
 
-    /// Windows of operations per second and of latency, with what the engine made of them.
+    /// IOPS and latency per window, with the engine's result.
     fn recorded(windows: &[(f64, f64)]) -> SteadyState {
         let window = |(ops_per_s, latency_mean_ns): &(f64, f64)| SteadyWindow {
             ops_per_s: *ops_per_s,

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use candor_plan::units::Direction;
 
-/// Priority class of real-time I/O, which the log's last column marks.
+/// Priority class real-time, which the log's last column marks.
 const HIGH_PRIORITY: u16 = 1;
-/// Set beside the direction of a stored entry that has an offset.
+/// Flag in the direction of a stored entry with an offset.
 const WITH_OFFSET: u32 = 1 << 31;
-/// Set beside the direction of a stored entry whose priority is shown in full.
+/// Flag in the direction of a stored entry with a full priority.
 const WITH_PRIORITY: u32 = 1 << 30;
 /// Bytes of a stored entry without its offset.
 const STORED_BYTES: usize = 32;
@@ -20,19 +20,19 @@ pub(super) struct Entry {
     pub time_ms: u64,
     /// The value.
     pub value: u64,
-    /// The greatest value beside a mean.
+    /// Maximum in addition to a mean.
     pub max: Option<u64>,
     /// The direction's number.
     pub direction: u8,
     /// Bytes of the operation; 0 for a window.
     pub bytes: u64,
-    /// Where, if it is shown.
+    /// Offset, if logged.
     pub offset: Option<u64>,
     /// I/O priority.
     pub priority: u16,
-    /// The priority is shown in full, not only whether it is a high one.
+    /// True if the full priority is logged, not only whether it is high.
     pub full_priority: bool,
-    /// Time of submission in ns, if that is shown.
+    /// Time of submission in ns, if logged.
     pub issued_ns: Option<u64>,
 }
 
@@ -58,7 +58,7 @@ impl Entry {
         out.write_all(b"\n")
     }
 
-    /// Adds it as it is stored: little endian, with a gap behind the priority.
+    /// Appends the stored form: little endian, with a gap after the priority.
     pub fn store(&self, to: &mut Vec<u8>) {
         let with_offset = self.offset.map_or(0, |_| WITH_OFFSET);
         let with_priority = if self.full_priority { WITH_PRIORITY } else { 0 };
@@ -72,7 +72,7 @@ impl Entry {
         to.extend(self.offset.map(u64::to_le_bytes).into_iter().flatten());
     }
 
-    /// The stored entry at the beginning, and what follows it; none if it is cut off.
+    /// The first stored entry and the rest; `None` if truncated.
     pub fn stored(from: &[u8]) -> Option<(Entry, &[u8])> {
         let word = |at: usize| Some(u64::from_le_bytes(from.get(at..at + 8)?.try_into().ok()?));
         let flags = word(16)?;

@@ -1,5 +1,5 @@
-//! Traces of what jobs did, in version 3 of fio's form: `time file action [offset length]`, with
-//! times in µs since the job began.
+//! Traces of jobs in fio's version 3: `time file action [offset length]`, with times in µs since
+//! the job's start.
 
 use std::io::{self, Write};
 
@@ -28,7 +28,7 @@ pub fn files(jobs: &[FioJob]) -> Vec<(&str, Vec<&FioJob>)> {
     files
 }
 
-/// Writes the trace of a job, with a first line of its own.
+/// Writes the trace of a job with a header line.
 ///
 /// # Errors
 /// The kernel's.
@@ -44,7 +44,7 @@ pub fn write(report: &Report, job: &FioJob, out: &mut impl Write) -> io::Result<
         let line = format!("0 {} add", lines.path(file));
         lines.put(&line)?;
     }
-    // A phase that was repeated goes on where it left off.
+    // A repeated phase continues at its previous end.
     let mut begin_ns = 0;
     for measured in measured(report, job) {
         for step in measured.log.iter().flat_map(|log| &log.trace) {
@@ -55,7 +55,7 @@ pub fn write(report: &Report, job: &FioJob, out: &mut impl Write) -> io::Result<
     lines.end(begin_ns, flushes)
 }
 
-/// The lines of a trace behind its first ones.
+/// The lines of a trace after its header.
 struct Lines<'a, W> {
     targets: Vec<&'a Target>,
     open: Vec<bool>,
@@ -91,7 +91,7 @@ impl<W: Write> Lines<'_, W> {
         self.put(&format!("{us} {path} {} {offset} {length}", word(step.action)))
     }
 
-    /// Open files are flushed, where that was requested, and closed.
+    /// Flushes open files if requested, and closes them.
     fn end(mut self, at_ns: u64, flushes: bool) -> io::Result<()> {
         let us = at_ns / 1000;
         let open: Vec<_> = (0..self.open.len()).filter(|file| self.open[*file]).collect();

@@ -7,8 +7,8 @@ use super::iolog;
 use crate::job::FioJob;
 use crate::output::logs::measured;
 
-/// A line for each operation when it is queued, and one when it is complete, in the order of time.
-/// Each operation has a number where fio has an address.
+/// A line when an operation is queued and one when it completes, in the order of time. Operations
+/// have numbers in place of fio's addresses.
 pub fn lines(report: &Report, job: &FioJob) -> impl Iterator<Item = String> {
     let planned = report.plan.phases.get(job.phase).and_then(|phase| phase.jobs.get(job.job));
     let targets = planned.map_or_else(Vec::new, |planned| iolog::targets(&report.plan, planned));

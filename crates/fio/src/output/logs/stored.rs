@@ -26,7 +26,7 @@ impl Store {
         if self.0.len() >= STREAM_BYTES { self.flush(out) } else { Ok(()) }
     }
 
-    /// Writes what has been collected.
+    /// Writes the collected entries.
     pub fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
         if !self.0.is_empty() {
             out.write_all(&compress_to_vec_zlib(&self.0, LEVEL))?;
@@ -53,7 +53,7 @@ pub fn inflate(mut stored: &[u8]) -> Result<String, String> {
     String::from_utf8(text).map_err(|error| error.to_string())
 }
 
-/// The text of the first stream, and the bytes behind it.
+/// The text of the first stream, and the bytes after it.
 fn stream(stored: &[u8]) -> Result<(Vec<u8>, &[u8]), String> {
     let flags = inflate_flags::TINFL_FLAG_PARSE_ZLIB_HEADER
         | inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;

@@ -33,7 +33,7 @@ pub(super) fn groups(entries: &[Entry], text: &mut String) {
     }
 }
 
-/// Figures of a group in one direction; none if nothing was done.
+/// Metrics of a group in one direction; `None` without operations.
 fn line(name: &str, group: &[&Entry], all: &[DirectionFigures], text: &mut String) {
     let Some(longest_ns) = all.iter().map(|d| d.runtime_ns).max().filter(|ns| *ns > 0) else {
         return;

@@ -1,10 +1,10 @@
-//! Lines of latencies: figures, percentiles, the table of steps.
+//! Lines of latencies: statistics, percentiles, and the table of bounds.
 
 use super::super::number::{Step, short};
 use crate::job::Reporting;
 use crate::output::figures::spread::{STEPS, Spread, Table};
 
-/// The units of latencies, and what a nanosecond is divided by for each.
+/// Units of latencies and their divisors.
 const UNITS: [(&str, u64); 3] = [("nsec", 1), ("usec", 1000), ("msec", 1_000_000)];
 
 /// A line such as `clat (usec): min=2, max=4421, avg=230.44, stdev=369.21`; none for no latency.
@@ -13,7 +13,7 @@ pub(super) fn line(name: &str, spread: &Spread, text: &mut String) {
         return;
     }
     let (min, max, deviation) = (spread.min(), spread.max(), spread.deviation());
-    // A unit is given up for the next where figures of all sizes stay readable in that.
+    // The next unit is used if all values stay readable in it.
     let large =
         |unit: u64| min > 2000 * unit && max > 99_999 * unit && deviation > 1000.0 * unit as f64;
     let (unit, ns) = UNITS[usize::from(large(1)) + usize::from(large(1) && large(1000))];
@@ -41,7 +41,7 @@ pub(super) fn percentiles(name: &str, spread: &Spread, reporting: &Reporting, te
     let width = shown.iter().map(String::len).max().unwrap_or(0).max(5);
     let places = percents.iter().map(|percent| places(*percent)).max().unwrap_or(0);
     let places = places.max(reporting.percentile_places);
-    // As many as fit into 80 columns.
+    // Entries per line in 80 columns.
     let per_line = (73 / (places + 10 + width)).max(1);
     *text += &format!("    {name} percentiles ({unit}):\n");
     for (at, (percent, value)) in percents.iter().zip(&shown).enumerate() {
@@ -65,7 +65,7 @@ fn places(percent: f64) -> usize {
     significant.len() - significant.find('.').map_or(significant.len(), |dot| dot + 1)
 }
 
-/// The table of latencies by steps, five to a line, without what is nothing.
+/// The table of latencies by bounds, five per line, without zeros.
 pub(super) fn table(table: &Table, text: &mut String) {
     for (unit, shares) in [("nsec", &table.ns[..]), ("usec", &table.us), ("msec", &table.ms)] {
         let filled: Vec<String> = shares

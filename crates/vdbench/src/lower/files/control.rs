@@ -1,7 +1,7 @@
-//! The control file of an anchor: the definition by which its tree was made.
+//! The control file of an anchor: the definition that created its tree.
 //!
-//! It has the form of vdbench's own, so that either program knows the tree of the other. What is
-//! there is looked at anew each time; vdbench does so, too, where a file says that a run began.
+//! candor uses vdbench's format, so either program recognizes the other's tree. The tree is checked
+//! each time; vdbench does so if a file reports an unfinished run.
 
 use super::shape::Shape;
 use crate::definitions::fsd::{FilePlacement, FileSizes};
@@ -50,7 +50,7 @@ impl Control {
     /// Reads a control file.
     ///
     /// # Errors
-    /// A sentence about what is wrong in it.
+    /// Returns a sentence about the problem.
     pub fn read(text: &str) -> Result<Control, String> {
         let (mut control, mut sum, mut is_checked) = (Control::default(), 0_u64, false);
         let mut in_definition = true;
@@ -69,7 +69,7 @@ impl Control {
         if is_checked { Ok(control) } else { Err("its checksum does not fit".into()) }
     }
 
-    /// Takes the words of a line of the definition.
+    /// Reads the words of one line of the definition.
     fn take(&mut self, words: &[&str]) -> Option<()> {
         let (key, value) = (words.first()?, words.get(1)?);
         let number = || value.parse::<u64>().ok();
@@ -97,7 +97,7 @@ impl Control {
         text + &format!("checksum: {sum} \n")
     }
 
-    /// Differences from another definition, old and new; none where nothing does.
+    /// Differences from another definition, old and new values.
     pub fn difference(&self, new: &Control) -> Option<String> {
         let numbers = [
             ("depth", self.depth, new.depth),

@@ -1,4 +1,4 @@
-//! Phases of a format: the old tree goes, directories are made, files are made and written.
+//! Phases of a format: remove the old tree, create directories, create and write files.
 
 use candor_plan::Tree;
 use candor_plan::blocks::{Access, Content, OpenSync};
@@ -22,14 +22,14 @@ pub enum FormatStep {
     DeleteFiles,
     /// Directories are removed.
     RemoveDirectories,
-    /// Directories are made.
+    /// Create directories.
     MakeDirectories,
-    /// Files are made and written.
+    /// Create and write files.
     MakeFiles,
 }
 
 impl FormatStep {
-    /// The name of its phase.
+    /// Name of the step's phase.
     pub fn name(self) -> &'static str {
         match self {
             FormatStep::DeleteFiles => "delete",
@@ -39,12 +39,12 @@ impl FormatStep {
         }
     }
 
-    /// True where it makes or removes directories.
+    /// True if the step creates or removes directories.
     pub fn is_of_directories(self) -> bool {
         matches!(self, FormatStep::RemoveDirectories | FormatStep::MakeDirectories)
     }
 
-    /// True where it works on what stands there from before.
+    /// True if the step uses an existing tree.
     pub fn is_of_old_tree(self) -> bool {
         matches!(self, FormatStep::DeleteFiles | FormatStep::RemoveDirectories)
     }
@@ -70,12 +70,12 @@ pub struct Formatter {
     pub threads: u32,
     /// Bytes per write.
     pub transfer_bytes: u64,
-    /// Flags with which files are opened.
+    /// Open flags of files.
     pub open_flags: Option<OpenFlags>,
 }
 
 impl Formatter {
-    /// The definition `fwd=format`, and which of its parameters were given.
+    /// The definition `fwd=format` and its given parameters.
     pub fn of(fwd: Option<(&Fwd, bool, bool)>) -> Formatter {
         let Some((fwd, has_threads, has_size)) = fwd else {
             return Formatter {
@@ -143,7 +143,7 @@ impl Formatter {
     }
 }
 
-/// The tree whose names a clean-up removes: any file of those names, wherever it stands.
+/// The tree of names that a clean-up removes, at any level.
 pub fn old_tree(depth: u32, width: u32, files: u64) -> Tree {
     Tree { depth, width: width.max(1), items: files.max(1), ..super::shape::named() }
 }

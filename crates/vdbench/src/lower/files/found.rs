@@ -1,4 +1,4 @@
-//! The tree that stands below an anchor, by the names on disk: whatever definition made it.
+//! The tree below an anchor, by the names on disk, whichever definition created it.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ struct Extent {
     files: u64,
 }
 
-/// The smallest tree that has all names of vdbench below a directory; none where there are none.
+/// The smallest tree that contains all vdbench names below a directory, if any.
 pub fn tree_below(anchor: &Path) -> Option<Tree> {
     let (mut found, mut left) = (Extent::default(), vec![(anchor.to_owned(), 0_u32)]);
     while let Some((directory, level)) = left.pop() {
@@ -30,7 +30,7 @@ pub fn tree_below(anchor: &Path) -> Option<Tree> {
                     found.width = found.width.max(number);
                     left.push((entry.path(), of_level));
                 }
-                // Files stand below the anchor, never in it.
+                // An anchor itself contains no files.
                 (false, _, Some(number)) if level > 0 => found.files = found.files.max(number),
                 _ => {}
             }

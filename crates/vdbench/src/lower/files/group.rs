@@ -16,7 +16,7 @@ pub struct Group<'a> {
     pub workload: &'a Fwd,
     /// Number of the file system among the definitions.
     pub fsd: usize,
-    /// Number of the file system to which files are copied or moved.
+    /// Number of the destination file system of copy or move.
     pub target: Option<usize>,
     /// The operation.
     pub operation: FileOperation,
@@ -28,7 +28,7 @@ pub struct Group<'a> {
     pub share: f64,
     /// The host.
     pub seat: Seat,
-    /// Part of the files that is the host's; none where this host runs all.
+    /// The host's share of the files; `None` if this host runs all jobs.
     pub part: Option<HostPart>,
     /// Other hosts have groups of the workload, too.
     pub is_one_of_several: bool,
@@ -42,10 +42,10 @@ impl Group<'_> {
     }
 }
 
-/// Groups of the workloads of a run. `asked` are operations of the run in place of the workloads'.
+/// Groups of a run's workloads; `asked` are operations of the run that override theirs.
 ///
 /// # Errors
-/// Sentences about what does not fit together.
+/// Returns sentences about contradictions.
 pub fn groups<'a>(
     systems: &[FileSystem<'_>],
     workloads: &[Workload<'a>],
@@ -116,7 +116,7 @@ pub fn goes_over(operation: FileOperation) -> bool {
     matches!(operation, FileOperation::Copy | FileOperation::Move)
 }
 
-/// A workload makes sense, in vdbench's rules.
+/// Checks a workload by vdbench's rules.
 fn check(
     name: &str,
     fwd: &Fwd,
@@ -147,7 +147,7 @@ fn check(
     Err(format!("fwd={name}: {sentence}"))
 }
 
-/// File systems of that name, or whose names the wildcards fit.
+/// File systems of a name or wildcard.
 fn fsds(systems: &[FileSystem<'_>], fwd: &str, names: &[String]) -> Result<Vec<usize>, String> {
     if names.is_empty() {
         return Err(format!("fwd={fwd} names no file system; add fsd="));
@@ -171,7 +171,7 @@ fn system(systems: &[FileSystem<'_>], fwd: &str, name: &str) -> Result<usize, St
     found.ok_or_else(|| format!("fwd={fwd}: there is no fsd={name} to go to"))
 }
 
-/// Gives groups without a share what the others leave, in equal parts.
+/// Divides the rest equally among groups without skew.
 fn share_the_rest(groups: &mut [Group<'_>]) -> Result<(), String> {
     let given: f64 = groups.iter().map(|group| group.share).sum();
     let without = groups.iter().filter(|group| group.share == 0.0).count();

@@ -1,4 +1,4 @@
-//! Runs of a parameter file of file systems: phases, each behind those of its format.
+//! Runs on file systems: phases, each after the phases of its format.
 
 use std::path::PathBuf;
 
@@ -23,17 +23,17 @@ use crate::runs::{LoopValue, Run, RunRate};
 use crate::values::matches;
 use candor_front::{Diagnostic, Diagnostics, Found, Span};
 
-/// Name of the run that makes the trees of another one.
+/// Name of the run that creates the trees of another run.
 pub const FORMAT_FOR: &str = "format_for_";
 
 /// Everything about a run on file systems that other runs do not have.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FilesOfRun {
-    /// Operations whose sum is the run's rate.
+    /// Operations that the run's rate counts.
     pub requested: Vec<FileOperation>,
-    /// Parts of a format that come before the run's own phase.
+    /// Steps of a format before the run's own phase.
     pub before: Vec<Phase>,
-    /// Anchors of its trees.
+    /// Anchors of the run's trees.
     pub anchors: Vec<Anchor>,
 }
 
@@ -42,13 +42,13 @@ pub struct FilesOfRun {
 pub struct Anchor {
     /// The path.
     pub path: PathBuf,
-    /// Place of the path in the parameter file.
+    /// Position of the path in the parameter file.
     pub at: Option<Span>,
-    /// The control file but for its date; none where no tree is left.
+    /// The control file without its date; `None` if no tree remains.
     pub control: Option<Control>,
 }
 
-/// Makes phases of runs on file systems.
+/// Makes the phases of runs on file systems.
 pub fn lower(
     request: &Request<'_>,
     runs: &[Run],
@@ -81,7 +81,7 @@ pub fn lower(
     lowered.targets.extend(trees.into_targets());
 }
 
-/// Work that several hosts cannot do, before any of them is asked.
+/// Work that several hosts do not support.
 pub fn refused(request: &Request<'_>, runs: &[Run]) -> Vec<Diagnostic> {
     let lowering = Lowering::of(request);
     let mut errors: Vec<Diagnostic> = Vec::new();
@@ -143,7 +143,7 @@ impl<'a> Lowering<'a> {
         errors
     }
 
-    /// Adds the run that reads all files of which journals know blocks, where these are taken up.
+    /// Adds the run that reads all files in recovered journals.
     fn recover(&self, trees: &mut Trees, (lowered, out): (&mut Lowered, &mut Diagnostics)) {
         let [true, reads] = validation::recovers(self.request) else { return };
         let mut left = Vec::new();
@@ -177,7 +177,7 @@ impl<'a> Lowering<'a> {
         Ok((values, groups.map_err(wrong)?))
     }
 
-    /// The phases of a run: its format, where it has one, and itself.
+    /// The phases of a run: its format, if any, and itself.
     fn run(
         &self,
         run: &Run,
@@ -243,7 +243,7 @@ impl<'a> Lowering<'a> {
         Ok(all)
     }
 
-    /// Looks for the directories of file systems on their hosts, where these are others.
+    /// Finds the directories of file systems on remote hosts.
     fn look_for_anchors(
         &self,
         groups: &[Group<'_>],
@@ -310,8 +310,8 @@ impl<'a> Lowering<'a> {
         lowered
     }
 
-    /// Anchors of file systems, with the control files of their trees where these are left. Those
-    /// of other hosts have none, as shared ones in vdbench.
+    /// Anchors of file systems with the control files of remaining trees. Anchors of remote hosts
+    /// have none, like shared ones in vdbench.
     fn anchors_of(&self, used: &[Formatted<'_>], is_left: bool) -> Vec<Anchor> {
         let here = used.iter().filter(|_| !self.seats.are_systems());
         let each = here.map(|(system, shape, _)| Anchor {
@@ -322,7 +322,7 @@ impl<'a> Lowering<'a> {
         each.collect()
     }
 
-    /// The format that comes first: the run's, or a clean-up at the first use of an anchor.
+    /// The format before a run: its own, or a clean-up at the first use of an anchor.
     fn made_first(&self, format: Format, systems: &[usize], trees: &Trees) -> Option<Format> {
         let is_new = systems.iter().any(|at| !trees.knows(&self.systems[*at].anchor()));
         match (format.is_wanted, self.wish == FormatWish::Clean && is_new) {
@@ -419,7 +419,7 @@ fn begun(run: &Run, rd: &Definition<Rd>) -> LoweredRun {
     }
 }
 
-/// The format of a run: its parts one after another, the last one as its phase.
+/// The format of a run: its steps in order; the last one is the run's phase.
 fn formatting(
     run: &Run,
     rd: &Definition<Rd>,
@@ -441,7 +441,7 @@ fn formatting(
     let rows = last.jobs.iter().zip(hosts).map(|(job, host)| JobRow {
         host,
         wd: crate::file::FORMAT.to_owned(),
-        // A tree of another shape has a number behind the name of its file system.
+        // A tree of another shape has a numeric suffix after its file system's name.
         sd: job.targets[0].split(' ').next().unwrap_or_default().to_owned(),
         ..JobRow::default()
     });
@@ -455,7 +455,7 @@ fn formatting(
     })
 }
 
-/// Text of a run's headings behind its name.
+/// Text after the name in a run's headings.
 fn heading(run: &Run, rd: &Rd) -> String {
     let rate = match run.rate {
         RunRate::Max => "fwdrate=max.".to_owned(),
@@ -476,7 +476,7 @@ fn arrival(arrival: rate::Arrival) -> Arrival {
     }
 }
 
-/// Operations whose sum is the rate of a run.
+/// Operations that the rate of a run counts.
 fn requested(groups: &[Group<'_>]) -> Vec<FileOperation> {
     let has = |operation: &FileOperation| {
         groups.iter().any(|group| match group.read_percent {

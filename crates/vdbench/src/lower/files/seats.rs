@@ -1,5 +1,5 @@
-//! Hosts of workloads on file systems. Of several systems each workload has a group of threads on
-//! each of its hosts, and those that share a file system have each their part of its files.
+//! Hosts of workloads on file systems. With several systems, each workload has a group of threads
+//! per host, and hosts that share a file system divide its files.
 
 use candor_plan::entries::HostPart;
 
@@ -14,7 +14,7 @@ use crate::values::matches;
 pub struct Seat {
     /// Label of the host.
     pub label: String,
-    /// Number of its system; none where this host runs all.
+    /// Number of the host's system; `None` if this host runs all jobs.
     pub system: Option<u32>,
 }
 
@@ -23,14 +23,14 @@ pub struct Seat {
 pub struct Seats(Vec<Seat>);
 
 impl Default for Seats {
-    /// This host runs all.
+    /// This host runs all jobs.
     fn default() -> Seats {
         Seats(vec![Seat { label: "localhost".into(), system: None }])
     }
 }
 
 impl Seats {
-    /// Hosts of a file: those of all definitions, where these are several systems.
+    /// Hosts of all definitions if they have several systems.
     pub fn of(request: &Request<'_>) -> Seats {
         let systems = Systems::of(request.file, request.host);
         let hosts = request.file.hosts.iter();
@@ -46,7 +46,7 @@ impl Seats {
         Seats(hosts.map(|host| seat(&host.label)).collect())
     }
 
-    /// True where trees are those of several systems.
+    /// True if several systems have trees.
     pub fn are_systems(&self) -> bool {
         self.0.iter().any(|seat| seat.system.is_some())
     }
@@ -54,7 +54,7 @@ impl Seats {
     /// Hosts of a workload.
     ///
     /// # Errors
-    /// It names none that is defined.
+    /// The workload names an undefined host.
     pub fn of_workload(&self, workload: &Workload<'_>) -> Result<Vec<Seat>, String> {
         if !self.are_systems() {
             return Ok(self.0.clone());
@@ -88,7 +88,7 @@ pub fn users(groups: &[Group<'_>], fsd: usize) -> Vec<Seat> {
     users
 }
 
-/// The part of a host among those that work on a file system; none where this host runs all.
+/// Share of a host in a file system; `None` if this host runs all jobs.
 pub fn part(users: &[Seat], seat: &Seat) -> Option<HostPart> {
     seat.system?;
     let number = users.iter().position(|user| user == seat)?;
@@ -136,7 +136,7 @@ mod tests {
         Seats([("a", 0), ("b", 1), ("c", 2)].map(seat).to_vec())
     }
 
-    /// Labels, parts and threads of the groups of one workload, or what is wrong.
+    /// Labels, shares and threads of a workload's groups.
     fn of(shared: bool, fwd: Fwd) -> Result<Vec<(String, HostPart, u32)>, Vec<String>> {
         let fsd = Fsd { shared, ..Fsd::default() };
         let systems = [FileSystem { name: "fsd1", fsd: &fsd }];

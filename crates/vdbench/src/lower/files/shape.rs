@@ -7,7 +7,7 @@ use super::Values;
 use super::control::Control;
 use crate::definitions::fsd::{FilePlacement, FileSizes, Fsd};
 
-/// Names of directories and files, as vdbench makes them.
+/// Names of directories and files in vdbench's form.
 const DIRECTORY: &str = "vdb.{level}_{child}.dir";
 const FILE: &str = "vdb_f{number:04}.file";
 
@@ -24,14 +24,14 @@ pub struct Shape {
     pub placement: FilePlacement,
     /// Sizes of files.
     pub sizes: FileSizes,
-    /// Bytes of the files that are made, where these are not all.
+    /// Bytes of the files to create, if not all.
     pub total_size: Option<u64>,
-    /// Bytes of the files that are used, where these are not all.
+    /// Bytes of the files to use, if not all.
     pub working_set: Option<u64>,
 }
 
 impl Shape {
-    /// The shape of a definition, with the values of a run in place of its own.
+    /// The shape of a definition, overridden by values of a run.
     ///
     /// # Errors
     /// A share of a total that the definition does not have.
@@ -62,7 +62,7 @@ impl Shape {
         })
     }
 
-    /// The shape by which a tree was made, with all its files.
+    /// The shape that created a tree, with all its files.
     pub fn of_control(control: &Control) -> Shape {
         let sizes = match control.sizes[..] {
             [size] => FileSizes::Fixed(size),
@@ -99,10 +99,10 @@ impl Shape {
         }
     }
 
-    /// Parts of the files fit into each other, and into all files.
+    /// Checks that each subset of files fits into the larger one.
     ///
     /// # Errors
-    /// The part that is larger than what it is a part of.
+    /// A subset is larger than its superset.
     pub fn check(&self) -> Result<(), String> {
         let files = self.tree().part(0, 1).items();
         let most = u128::from(files) * u128::from(sizes(&self.sizes).max().0);
@@ -120,7 +120,7 @@ impl Shape {
         Ok(())
     }
 
-    /// Parts of the files that a run uses, or that a format makes.
+    /// Subsets of files that a run uses or a format creates.
     pub fn parts(&self, is_format: bool) -> Vec<Bytes> {
         let working_set = self.working_set.filter(|_| !is_format);
         self.total_size.into_iter().chain(working_set).map(Bytes).collect()
@@ -150,7 +150,7 @@ fn sizes(sizes: &FileSizes) -> SizeSpec {
     }
 }
 
-/// Sizes with whole percents that are 100 together: what is lost by rounding goes to the last one.
+/// Sizes with integer percentages; the last one receives the rounding error.
 pub fn whole_percents(pairs: impl Iterator<Item = (u64, f64)>) -> Vec<(Bytes, u8)> {
     let mut left = 100_u8;
     let mut list: Vec<(Bytes, u8)> = pairs

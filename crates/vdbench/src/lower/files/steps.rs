@@ -12,7 +12,7 @@ use crate::definitions::fwd::{FileOperation, FileSelect, StopAfter};
 use crate::definitions::open_flags::{OpenFlags, SyncFlag};
 use crate::definitions::transfer::TransferSize;
 
-/// Steps by what is there, and those that the rate counts.
+/// Steps of existing files or directories, and the steps that the rate counts.
 struct Steps {
     over: Over,
     present: Vec<Step>,
@@ -33,7 +33,7 @@ impl Steps {
         }
     }
 
-    /// Steps for things that are not there.
+    /// Steps of missing files or directories.
     fn absent(over: Over, steps: &[Step], counted: Step) -> Steps {
         Steps { over, absent: steps.into(), ..Steps::present(&[], counted) }
     }
@@ -78,7 +78,7 @@ fn steps(group: &Group<'_>) -> Steps {
     }
 }
 
-/// The work of a group; `to` is the target to which files are copied or moved.
+/// The work of a group; `to` is the target of copies and moves.
 pub fn entries(group: &Group<'_>, shape: &Shape, common: &Common, to: Option<String>) -> Entries {
     let Steps { over, mut present, mut absent, mut short, counted } = steps(group);
     let fwd = group.workload;

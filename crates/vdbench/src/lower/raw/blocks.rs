@@ -1,4 +1,4 @@
-//! Reads and writes of a job: engine, workers, sizes and places.
+//! Reads and writes of a job: engine, workers, sizes and offsets.
 
 use candor_plan::blocks::{Access, Durability, OpenSync, Share};
 use candor_plan::units::{PerDirection, SizeSpec};
@@ -11,7 +11,7 @@ use crate::definitions::open_flags::{OpenFlags, SyncFlag};
 use crate::definitions::transfer::TransferSize;
 use candor_front::Diagnostics;
 
-/// Operations in flight of one worker of direct I/O, from which another worker pays.
+/// Depth of direct I/O per worker above which another worker is faster.
 const DEPTH_PER_WORKER: u32 = 16;
 
 /// Blocks, and the workers that issue them.
@@ -20,7 +20,7 @@ pub(super) struct Shape {
     pub workers: u32,
 }
 
-/// The issuing of operations: by so many workers, with so many in flight each.
+/// How operations are submitted: number of workers and depth of each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Issue {
     engine: Engine,
@@ -70,7 +70,7 @@ impl Shape {
     }
 }
 
-/// The way to have so many operations in flight that is fastest.
+/// The fastest way to keep N operations in flight.
 fn issue(direct: bool, sequential: bool, threads: u32, (many, cpus): (Engine, u32)) -> Issue {
     let one = |engine, depth| Issue { engine, workers: 1, depth };
     match (direct, sequential) {
@@ -129,8 +129,8 @@ fn durability(flags: OpenFlags) -> Durability {
     Durability { open, fsync_at_end: flags.fsync_at_close, ..Durability::default() }
 }
 
-/// Devices of Linux need O_DIRECT, as vdbench has it: without it the page cache would be measured.
-/// A simulation asks nothing of devices: their names may belong to another system.
+/// As in vdbench, devices need O_DIRECT on Linux, to bypass the page cache.
+/// A simulation opens no devices, whose names may belong to another system.
 fn check_device(of_run: &OfRun<'_>, part: &Part<'_>, flags: OpenFlags, out: &mut Diagnostics) {
     if of_run.request.asked.is_simulation {
         return;
@@ -147,7 +147,7 @@ fn check_device(of_run: &OfRun<'_>, part: &Part<'_>, flags: OpenFlags, out: &mut
     }
 }
 
-/// Part of the lun, and order of places.
+/// Range of the lun, and order of offsets.
 fn place(
     of_run: &OfRun<'_>,
     workload: &Workload<'_>,

@@ -1,4 +1,4 @@
-//! Luns: what they are, how long they are, and which must be filled first.
+//! Luns: type, size, and the ones to fill first.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::lower::Request;
 use candor_front::Diagnostics;
 use candor_front::Found;
 
-/// Bytes of a lun in a simulation, where the definition does not give them.
+/// Size of a lun in a simulation, if the definition has none.
 const SIMULATED_BYTES: u64 = 1 << 40;
 
 /// A lun of a storage definition.
@@ -20,9 +20,9 @@ const SIMULATED_BYTES: u64 = 1 << 40;
 pub(super) struct Lun {
     /// The path.
     pub path: PathBuf,
-    /// Name of its target.
+    /// Name of the lun's target.
     pub target: String,
-    /// Index of its target.
+    /// Index of the lun's target.
     pub index: usize,
     /// Bytes used.
     pub bytes: u64,
@@ -30,12 +30,12 @@ pub(super) struct Lun {
     pub present: u64,
     /// True for a block device.
     pub is_device: bool,
-    /// Number of the first system that uses it, which fills it; none where this host runs all.
+    /// First system that uses the lun and fills it; `None` if this host runs all jobs.
     pub system: Option<u32>,
 }
 
 impl Lun {
-    /// Where a format goes on that was interrupted.
+    /// Position at which an interrupted format continues.
     pub(super) fn resume_at(&self, write_bytes: u64) -> u64 {
         let from = if self.present >= self.bytes { 0 } else { self.present };
         from / RESUME_UNIT * RESUME_UNIT / write_bytes.max(1) * write_bytes.max(1)
@@ -103,8 +103,7 @@ impl<'a> Luns<'a> {
         self.all.iter().map(target).collect()
     }
 
-    /// Luns to be filled first: those that are missing or short, unless that is asked for or
-    /// forbidden.
+    /// Luns to fill first: missing or short ones, unless a parameter requests or forbids it.
     pub(super) fn to_format(
         &self,
         asked: Option<bool>,
@@ -117,8 +116,7 @@ impl<'a> Luns<'a> {
     }
 }
 
-/// Looks at a lun; none where something is wrong with it. A simulation takes the definition's word
-/// for all of it.
+/// Inspects a lun; `None` on errors. A simulation trusts the definition.
 fn survey(
     request: &Request<'_>,
     used: &Used<'_>,

@@ -1,4 +1,4 @@
-//! Places of operations: the part of a lun that is used, and the order within it.
+//! Offsets of operations: the range of a lun, and the order within it.
 
 use candor_plan::Bytes;
 use candor_plan::blocks::{Access, Range, Stay, StayAt, Zone};
@@ -8,13 +8,13 @@ use crate::definitions::transfer::LunRange;
 
 /// Above it, bounds of a range are bytes and not percent.
 const PERCENT_MAX: f64 = 200.0;
-/// Power of the distribution within a hot band: a fifth of the places takes four fifths of the
-/// accesses.
+/// Exponent of the distribution within a hot band: a fifth of the offsets receives four fifths of
+/// the accesses.
 const HOT: f64 = 0.2;
-/// Parts into which a distribution around the start is cut.
+/// Sections that approximate a distribution around the start.
 const PARTS: u32 = 50;
 
-/// The part of a lun that is used, in bytes: one piece, or two where a range goes on at the start.
+/// The range of a lun in bytes: one piece, or two if it wraps around.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Part {
     pub low: u64,
@@ -22,7 +22,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// A range of a lun of `bytes`, of which those below `first` are not touched.
+    /// A range of a lun of `bytes`, without the bytes below `first`.
     pub(super) fn of(range: Option<LunRange>, bytes: u64, first: u64, unit: u64) -> Part {
         let down = |at: u64| at / unit.max(1) * unit.max(1);
         let at = |bound: f64| {
@@ -44,7 +44,7 @@ impl Part {
         self.high.saturating_sub(self.low)
     }
 
-    /// As a range of the plan; one that wraps is the whole lun, of which zones leave a part out.
+    /// The range in the plan; a range that wraps is the whole lun with a gap of zones.
     pub(super) fn range(&self, bytes: u64, first: u64, offset: u64) -> Range {
         let (low, high) = if self.high > bytes { (first, bytes) } else { (self.low, self.high) };
         let start = low.saturating_add(offset);
@@ -55,7 +55,7 @@ impl Part {
         }
     }
 
-    /// Zones of a range that goes on at the start: both its ends, without the middle.
+    /// Zones of a range that wraps: both its ends, without the middle.
     pub(super) fn wrapped(&self, bytes: u64, first: u64) -> Option<Access> {
         let over = self.high.checked_sub(bytes).filter(|over| *over > first)?;
         let front = over - first;
@@ -78,7 +78,7 @@ fn zoned(zones: PerDirection<Vec<(f64, u64)>>) -> Access {
     Access::Zoned { zones: zones.map(of) }
 }
 
-/// Random places, of which shares fall on the hit area at the start.
+/// Random offsets with shares in the hit area at the start.
 pub(super) fn with_hits(hit_percent: [f64; 2], area: u64, length: u64) -> Access {
     let of = |percent: f64| vec![(percent, area), (100.0 - percent, length - area)];
     let mut zones = PerDirection::all(of(hit_percent[0]));
@@ -86,8 +86,7 @@ pub(super) fn with_hits(hit_percent: [f64; 2], area: u64, length: u64) -> Access
     zoned(zones)
 }
 
-/// One ascending stream; or two, with shares of hits: one in the hit area at the start, one behind
-/// it.
+/// One sequential stream; or two with hits: one in the hit area at the start, one after it.
 pub(super) fn ascending(hits: Option<([f64; 2], u64)>, stride: u64) -> Access {
     let hole = Bytes(stride);
     match hits {
@@ -100,7 +99,7 @@ pub(super) fn ascending(hits: Option<([f64; 2], u64)>, stride: u64) -> Access {
     }
 }
 
-/// Places that become fewer with their distance from the start: half of them lie before the
+/// Offsets whose density falls with the distance from the start: half of them are below the
 /// midpoint, in percent of the range.
 pub(super) fn around_start(midpoint_percent: f64) -> Access {
     let below = |percent: f64| 1.0 - 0.5_f64.powf(percent / midpoint_percent.max(0.1));
@@ -114,12 +113,12 @@ pub(super) fn around_start(midpoint_percent: f64) -> Access {
     Access::Zoned { zones: PerDirection::all((0..PARTS).map(zone).collect()) }
 }
 
-/// Places of a hot band.
+/// Offsets of a hot band.
 pub(super) fn hot() -> Access {
     Access::Pareto { h: HOT, center_percent: None }
 }
 
-/// Operations that follow the last one, where not all go to random places.
+/// Sequential operations between random ones.
 pub(super) fn stay(random_percent: f64) -> Stay {
     let percent = (100.0 - random_percent).round().clamp(0.0, 100.0) as u8;
     Stay { percent: PerDirection::all(percent), run: 1, at: StayAt::End }

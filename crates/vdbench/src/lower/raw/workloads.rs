@@ -26,13 +26,13 @@ pub(super) struct Workload<'a> {
     pub hosts: Vec<String>,
     /// The luns.
     pub luns: Vec<Used<'a>>,
-    /// Values of parameters, those of loops among them.
+    /// Values of parameters, including loops.
     pub values: Values,
 }
 
 impl Workload<'_> {
-    /// True where operations follow each other; strides do so at a distance, whatever the share of
-    /// random places.
+    /// True for sequential operations; strides are sequential with gaps, at any percentage of
+    /// random offsets.
     pub(super) fn is_sequential(&self) -> bool {
         self.values.seek.is_sequential() || self.wd.options.stride.is_some()
     }
@@ -44,7 +44,7 @@ pub(super) struct Used<'a> {
     pub sd: &'a Definition<Sd>,
     /// The path.
     pub path: &'a str,
-    /// Number of the first system that uses it; none where this host runs all.
+    /// Number of the first system that uses the lun; `None` if this host runs all jobs.
     pub system: Option<u32>,
 }
 
@@ -55,17 +55,17 @@ pub(super) struct Values {
     pub transfer: TransferSize,
     /// Share of reads.
     pub read_percent: f64,
-    /// Order of places.
+    /// Order of offsets.
     pub seek: Seek,
     /// Share of reads in the hit area.
     pub read_hit_percent: f64,
     /// Share of writes in the hit area.
     pub write_hit_percent: f64,
-    /// Bytes of the hit area, instead of those of the lun.
+    /// Bytes of the hit area, overriding the lun's.
     pub hit_area: Option<u64>,
     /// Bytes written per byte that a compressor leaves.
     pub compression_ratio: f64,
-    /// Flags of the run or of the workload, instead of those of the lun.
+    /// Open flags of the run or the workload, overriding the lun's.
     pub open_flags: Option<OpenFlags>,
 }
 
@@ -134,7 +134,7 @@ pub(super) fn of_run<'a>(
         let message = format!("rd={} has no workload", rd.name.text);
         out.wrong(&scope, "wd", message, "add wd=, or sd= for the workload of wd=default");
     } else if rd.options.wds.is_empty() {
-        // As wd=default says.
+        // Defaults of `wd=default`.
         let mut wd = request.file.wds.default.clone();
         wd.name.text = format!("rd={}", rd.name.text);
         wd.name.at = rd.name.at;

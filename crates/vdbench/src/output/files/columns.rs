@@ -4,7 +4,7 @@ use super::{FileSheet, done, per, rate_and_response, transfers};
 use crate::definitions::fwd::FileOperation;
 use crate::output::Figures;
 
-/// A number with its width and its digits behind the point.
+/// A number with its width and decimals.
 #[derive(Clone, Copy, Debug)]
 struct Field {
     title: &'static str,
@@ -58,7 +58,7 @@ fn each(used: &[FileOperation]) -> impl Iterator<Item = (FileOperation, Column)>
     EACH.into_iter().filter(shown).map(column)
 }
 
-/// Both lines of headings, as they stand behind the date and behind as many blanks.
+/// Both header lines, without the date and its spaces.
 pub fn headings(used: &[FileOperation]) -> [String; 2] {
     let first =
         [INTERVAL, REQUESTED, CPU, READ_PERCENT, READ, WRITE, MEGABYTES, MEGABYTES_ALL, TRANSFER];
@@ -66,7 +66,7 @@ pub fn headings(used: &[FileOperation]) -> [String; 2] {
     [all.iter().map(Column::heading).collect(), all.iter().map(Column::titles).collect()]
 }
 
-/// A line of numbers behind the time of day.
+/// A line of numbers, without the time of day.
 pub fn row(sheet: &FileSheet, label: &str, figures: &Figures) -> String {
     use FileOperation::{Read, Write};
     let megabytes =
@@ -115,7 +115,7 @@ impl Column {
     }
 }
 
-/// A number in that width: digits behind the point go where there is no room for them.
+/// A number of this width; decimals are dropped if they do not fit.
 pub fn fitted(value: f64, width: usize, digits: usize) -> String {
     let mut text = format!("{value:.digits$}");
     while text.len() > width && text.contains('.') {

@@ -7,7 +7,7 @@ use crate::definitions::fwd::FileOperation;
 use crate::lower::LoweredRun;
 use crate::output::{Cell, Figures};
 
-/// Columns behind those of the run, with their descriptions.
+/// Columns after the run's columns, with their descriptions.
 pub const COLUMNS: &[(&str, &str)] = &[
     ("rate", "Requested operations per second"),
     ("resp", "Response time of requested operations, in ms"),
@@ -50,7 +50,7 @@ pub const COLUMNS: &[(&str, &str)] = &[
     ("cpu_idle", "CPU time without work"),
 ];
 
-/// Operations whose columns follow each other behind `Xfersize`.
+/// Operations whose columns follow `Xfersize`.
 const OTHERS: [FileOperation; 11] = [
     FileOperation::Mkdir,
     FileOperation::Rmdir,
