@@ -43,9 +43,11 @@ pub fn of_nearest_option(name: &str) -> Result<String, String> {
 /// The engine or option is unknown.
 pub fn of_engine(name_and_option: Option<&str>) -> Result<String, String> {
     let Some(name_and_option) = name_and_option else {
-        let line = |engine: &options::EngineName| format!("\t{}\n", engine.name);
         let known = ENGINES.iter().filter(|engine| engine.refused.is_empty());
-        return Ok(format!("Available IO engines:\n{}", known.map(line).collect::<String>()));
+        return Ok(format!(
+            "Available IO engines:\n{}",
+            known.map(|engine| format!("\t{}\n", engine.name)).collect::<String>()
+        ));
     };
     let (name, option) = match name_and_option.split_once(',') {
         Some((name, option)) => (name, Some(option)),

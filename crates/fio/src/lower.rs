@@ -211,8 +211,8 @@ fn instance(
         (None, _) => {}
     }
     let plan = &mut lowered.plan;
-    let enter = |target| groups.targets.enter(plan, target);
-    let indices: Vec<_> = targets.into_iter().map(enter).collect();
+    let indices: Vec<_> =
+        targets.into_iter().map(|target| groups.targets.enter(plan, target)).collect();
     job.targets = indices.iter().map(|index| plan.targets[*index].name.clone()).collect();
     (job.name, job.after) = groups.enter_job(from);
     let place = lowered.origins.job(seat.phase, plan.phases[seat.phase].jobs.len(), from);
@@ -223,11 +223,12 @@ fn instance(
         section,
         seat,
         nth,
-        (&shape, other.as_ref()),
+        &shape,
+        other.as_ref(),
         diagnostics,
     ));
-    let entries = || engines::entries(from).map(Work::from);
-    job.work = other.or_else(entries).unwrap_or_else(|| blocks.into());
+    job.work =
+        other.or_else(|| engines::entries(from).map(Work::from)).unwrap_or_else(|| blocks.into());
     plan.phases[seat.phase].jobs.push(job);
 }
 

@@ -98,9 +98,10 @@ pub(super) fn decoded(bytes: &[u8]) -> Result<Loaded, String> {
     let number = |bytes: &[u8], at: usize| {
         bytes.get(at..at + 8).and_then(|field| field.try_into().ok()).map(u64::from_le_bytes)
     };
-    let short = || format!("it ends after {} bytes", bytes.len());
-    let body =
-        bytes.get(HEAD_BYTES..).filter(|body| body.len() >= FIXED_BYTES).ok_or_else(short)?;
+    let body = bytes
+        .get(HEAD_BYTES..)
+        .filter(|body| body.len() >= FIXED_BYTES)
+        .ok_or_else(|| format!("it ends after {} bytes", bytes.len()))?;
     let head = |at| number(bytes, at).unwrap_or(0);
     if head(0) != VERSION {
         return Err(format!("it is of version {}, and {VERSION} is known", head(0)));
@@ -132,8 +133,11 @@ pub(super) fn decoded(bytes: &[u8]) -> Result<Loaded, String> {
 }
 
 fn crc32c(bytes: &[u8]) -> u32 {
-    let bit = |crc: u32, _| (crc >> 1) ^ if crc & 1 == 1 { 0x82f6_3b78 } else { 0 };
-    bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), bit))
+    bytes.iter().fold(u32::MAX, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+            (crc >> 1) ^ if crc & 1 == 1 { 0x82f6_3b78 } else { 0 }
+        })
+    })
 }
 
 #[cfg(test)]
@@ -146,8 +150,10 @@ pub(super) mod tests {
     pub(crate) fn state(finished: &[(u32, u64)]) -> Vec<u8> {
         let job = FioJob { name: "w".into(), number: 1, ..FioJob::default() };
         let file = StateFile { depth: 4, ..StateFile::default() };
-        let write = |(file, offset): &(u32, u64)| FinishedWrite { file: *file, offset: *offset };
-        let finished = finished.iter().map(write).collect();
+        let finished = finished
+            .iter()
+            .map(|(file, offset)| FinishedWrite { file: *file, offset: *offset })
+            .collect();
         encoded(
             &job,
             &file,

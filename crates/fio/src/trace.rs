@@ -133,7 +133,7 @@ impl<'a> Steps<'a> {
     }
 
     /// Adds an operation, due N ns after the first one in the trace's time, unless it is skipped.
-    fn add(&mut self, at_ns: u64, file: u32, action: Action, [offset, length]: [u64; 2]) -> Added {
+    fn add(&mut self, at_ns: u64, file: u32, action: Action, offset: u64, length: u64) -> Added {
         let skip = self.given.skip;
         let skipped = match action {
             Action::Move(Direction::Read) => skip.read,
@@ -200,8 +200,9 @@ pub(super) mod samples {
 
     /// A block trace of writes at these times in ms.
     pub fn block_trace(times: &[u64]) -> Vec<u8> {
-        let event =
-            |time: &u64| event(Endian::Little, &made(time * 1_000_000, *time, 512, 1, 2), b"");
-        times.iter().flat_map(event).collect()
+        times
+            .iter()
+            .flat_map(|time| event(Endian::Little, &made(time * 1_000_000, *time, 512, 1, 2), b""))
+            .collect()
     }
 }

@@ -129,8 +129,11 @@ impl Words {
             Some(Extent::Bytes(length)) => Some(length.0),
             _ => None,
         });
-        let rest = |size: Bytes| size.0.saturating_sub(job.blocks().map_or(0, start));
-        let whole = if let [target] = targets[..] { target.size.map(rest) } else { None };
+        let whole = if let [target] = targets[..] {
+            target.size.map(|size| size.0.saturating_sub(job.blocks().map_or(0, start)))
+        } else {
+            None
+        };
         if let Some(bytes) = length.or(whole) {
             self.word("size", bytes);
         }
@@ -205,10 +208,13 @@ impl Words {
             _ => None,
         };
         let split = |size: &SizeSpec| match size {
-            SizeSpec::Weighted(parts) => {
-                let part = |(Bytes(bytes), percent): &(Bytes, u8)| format!("{bytes}/{percent}");
-                Some(parts.iter().map(part).collect::<Vec<_>>().join(":"))
-            }
+            SizeSpec::Weighted(parts) => Some(
+                parts
+                    .iter()
+                    .map(|(Bytes(bytes), percent)| format!("{bytes}/{percent}"))
+                    .collect::<Vec<_>>()
+                    .join(":"),
+            ),
             _ => None,
         };
         for (name, of) in [

@@ -204,7 +204,7 @@ pub fn lower(request: &Request<'_>, runs: &[Run]) -> Result<Lowered, Vec<Diagnos
     support(request, &mut out);
     host::check(request, &mut out);
     if request.file.is_of_files() {
-        files::lower(request, runs, (&mut lowered, &mut out));
+        files::lower(request, runs, &mut lowered, &mut out);
     } else {
         raw::lower(request, runs, &mut lowered, &mut out);
     }

@@ -4,6 +4,8 @@ mod list;
 mod names;
 mod number;
 
+use std::ops::RangeInclusive;
+
 pub use list::{Item, items};
 pub use names::{matches, names};
 pub use number::{Unit, first_of_falling, number, numbers, shown_size};
@@ -51,8 +53,9 @@ pub fn yes(text: &str) -> Result<bool, Refused> {
 ///
 /// # Errors
 /// The value is none, or out of the bounds.
-pub fn whole(text: &str, unit: Unit, [min, max]: [u64; 2]) -> Result<u64, Refused> {
+pub fn whole(text: &str, unit: Unit, bounds: RangeInclusive<u64>) -> Result<u64, Refused> {
     let value = number(text, unit)?;
+    let (min, max) = bounds.into_inner();
     let fits = value.is_finite() && value >= min as f64 && value <= max as f64;
     if fits {
         // The bounds keep it within 64 bits.

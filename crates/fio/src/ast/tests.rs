@@ -49,8 +49,12 @@ fn names() -> Names {
 }
 
 fn given(files: &[(&str, &str)], words: &[&str]) -> (Ast, Vec<Diagnostic>) {
-    let entry = |(name, text): &(&str, &str)| ((*name).to_owned(), text.as_bytes().to_vec());
-    let mut environment = Pretend { files: files.iter().map(entry).collect() };
+    let mut environment = Pretend {
+        files: files
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec()))
+            .collect(),
+    };
     let argv: Vec<OsString> = ["/usr/bin/fio"].iter().chain(words).map(OsString::from).collect();
     read(&argv, &names(), &mut environment)
 }

@@ -46,9 +46,9 @@ pub(super) fn lower(
         Some(Amount::Percent(percent)) => Some(percent),
         _ => None,
     };
-    let absent = |file: File| file.found == Found::Nothing;
     let has_size = from.options.files.size.is_some();
-    let makes_share = percent.is_some() && has_size && files.iter().all(absent);
+    let makes_share =
+        percent.is_some() && has_size && files.iter().all(|file| file.found == Found::Nothing);
     let start = start(from, plan, &files, blocks, diagnostics);
     // A file's size includes the bytes before the offset.
     let before = if has_size { start_bytes(start) } else { 0 };
@@ -67,7 +67,7 @@ pub(super) fn lower(
     }
     zones::fit(from, &files, blocks, diagnostics);
     let used = match &files.paths {
-        Paths::Listed(_) => holding(from, &files, &length, (start, blocks), diagnostics),
+        Paths::Listed(_) => holding(from, &files, &length, start, blocks, diagnostics),
         Paths::Numbered(..) => Vec::new(),
     };
     let mut target =
@@ -84,14 +84,16 @@ fn holding(
     from: &Instance<'_>,
     files: &Files<'_>,
     length: &dyn Fn(u64) -> Option<u64>,
-    (start, blocks): (Extent, &Blocks),
+    start: Extent,
+    blocks: &Blocks,
     diagnostics: &mut Diagnostics,
 ) -> Vec<(File, u64)> {
     let used = blocks.size.iter().filter(|(op, _)| blocks.mix.of(*op) > 0);
     let needed = used.map(|(_, size)| size.min().0).max().unwrap_or(0);
     let holds = |(file, nth): &(File, u64)| {
-        let rest = |bytes: u64| bytes.saturating_sub(start.of(Bytes(bytes)).0);
-        length(*nth).or(file.found.bytes().map(rest)).is_none_or(|bytes| bytes >= needed)
+        length(*nth)
+            .or(file.found.bytes().map(|bytes| bytes.saturating_sub(start.of(Bytes(bytes)).0)))
+            .is_none_or(|bytes| bytes >= needed)
     };
     let all = || files.iter().zip(0..);
     let (kept, out): (Vec<_>, Vec<_>) = all().partition(holds);
@@ -117,9 +119,10 @@ fn numbered(
     for (file, nth) in files.iter().zip(0..) {
         let is_file = matches!(file.found, Found::Nothing | Found::File(_));
         let alike = is_file.then_some((length(nth), file.found == Found::Nothing));
-        let open =
-            |set: &&mut Target| alike.is_some() && alike == last && set.kind != TargetKind::Device;
-        match sets.last_mut().filter(open) {
+        match sets
+            .last_mut()
+            .filter(|set| alike.is_some() && alike == last && set.kind != TargetKind::Device)
+        {
             Some(set) => set.files += 1,
             None => sets.push(Target { first_file: nth as u32, ..target(&file, nth) }),
         }
@@ -176,8 +179,12 @@ fn files<'a>(
     };
     let grows = from.options.area.size.is_some() || given.size.is_some();
     let holds = |path: &PathBuf| host.and_then(|host| host.found(path).bytes());
-    let useful = |path: &PathBuf| grows || holds(path) >= Some(smallest(blocks));
-    paths.extend(from.host.files_below(directory).into_iter().filter(useful));
+    paths.extend(
+        from.host
+            .files_below(directory)
+            .into_iter()
+            .filter(|path| grows || holds(path) >= Some(smallest(blocks))),
+    );
     if paths.is_empty() {
         let message = format!("there is no file to use below {}", directory.text());
         diagnostics.wrong(from, "opendir", message, "name a directory that has some");
@@ -472,7 +479,7 @@ fn target(
         size,
         layout: if !made {
             Layout::Never
-        } else if reads_beyond(from, plan, file, (size, blocks), diagnostics) {
+        } else if reads_beyond(from, plan, file, size, blocks, diagnostics) {
             Layout::Sparse
         } else {
             layout(from, blocks)
@@ -560,7 +567,8 @@ fn reads_beyond(
     from: &Instance<'_>,
     plan: &Plan,
     file: &File,
-    (size, blocks): (Option<Bytes>, &Blocks),
+    size: Option<Bytes>,
+    blocks: &Blocks,
     diagnostics: &mut Diagnostics,
 ) -> bool {
     let direction = &from.options.rw.direction;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use candor_plan::{FileName, path_of};
 
 use super::instance::Instance;
-use crate::options::{self, FORMAT, JobOptions, NamedFile};
+use crate::options::{self, FORMAT, JobOptions};
 use candor_front::Found;
 
 /// Paths of a clone's files, in order.
@@ -36,8 +36,13 @@ impl Paths {
 pub(super) fn paths(from: &Instance<'_>, number: u64) -> Paths {
     let files = &from.options.files;
     if !files.names.is_empty() {
-        let within = |file: &NamedFile| path_of(&within(from, file.beneath.as_deref(), &file.name));
-        return Paths::Listed(files.names.iter().map(within).collect());
+        return Paths::Listed(
+            files
+                .names
+                .iter()
+                .map(|file| path_of(&within(from, file.beneath.as_deref(), &file.name)))
+                .collect(),
+        );
     }
     // A section that is called like a device means it.
     let own = path_of(from.section);

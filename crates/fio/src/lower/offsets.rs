@@ -293,8 +293,13 @@ fn skewed(
 ) -> Access {
     let percent = |share: f64| share * 100.0;
     let zones = |zones: &PerDirection<Vec<(u64, u64)>>, size: fn(u64) -> Extent| {
-        let zone = |zone: &(u64, u64)| Zone { access_percent: zone.0 as f64, size: size(zone.1) };
-        let of = |op| zones.of(op).iter().map(zone).collect();
+        let of = |op| {
+            zones
+                .of(op)
+                .iter()
+                .map(|zone| Zone { access_percent: zone.0 as f64, size: size(zone.1) })
+                .collect()
+        };
         Access::Zoned {
             zones: PerDirection {
                 read: of(Direction::Read),

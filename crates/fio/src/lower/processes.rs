@@ -42,8 +42,10 @@ fn present(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Vec<u32> {
     let named = &from.options.place.cpus;
     let Some(all) = from.host.cpus() else { return named.clone() };
     let (here, missing): (Vec<u32>, Vec<u32>) = named.iter().partition(|cpu| all.contains(cpu));
-    let given = |option: &&str| from.options.given.get(option).is_some();
-    let option = ["cpus_allowed", "cpumask"].into_iter().find(given).unwrap_or("cpus_allowed");
+    let option = ["cpus_allowed", "cpumask"]
+        .into_iter()
+        .find(|option| from.options.given.get(option).is_some())
+        .unwrap_or("cpus_allowed");
     if here.is_empty() && !missing.is_empty() {
         let message = "the host has none of these CPUs".to_owned();
         diagnostics.wrong(from, option, message, "see `lscpu` for those that it has");

@@ -23,7 +23,8 @@ pub(super) fn of(
     section: &Section,
     seat: Seat,
     job: usize,
-    (blocks, instead): (&Blocks, Option<&Work>),
+    blocks: &Blocks,
+    instead: Option<&Work>,
     diagnostics: &mut Diagnostics,
 ) -> FioJob {
     let options = from.options;

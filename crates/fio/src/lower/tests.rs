@@ -52,9 +52,13 @@ impl Host for Nowhere {
     }
 
     fn files_below(&self, directory: &Path) -> Vec<PathBuf> {
-        let is_file = |path: &&PathBuf| matches!(self.found[*path], Found::File(_));
-        let below = |path: &&PathBuf| path.starts_with(directory);
-        let mut files: Vec<_> = self.found.keys().filter(below).filter(is_file).cloned().collect();
+        let mut files: Vec<_> = self
+            .found
+            .keys()
+            .filter(|path| path.starts_with(directory))
+            .filter(|path| matches!(self.found[*path], Found::File(_)))
+            .cloned()
+            .collect();
         files.sort();
         files
     }

@@ -49,9 +49,10 @@ pub(super) fn read(
     if given.read.is_empty() {
         return None;
     }
-    let makes =
-        |job: &&FioJob| job.logs.trace.as_ref().is_some_and(|name| given.read.contains(name));
-    if let Some(job) = jobs.iter().find(makes) {
+    if let Some(job) = jobs
+        .iter()
+        .find(|job| job.logs.trace.as_ref().is_some_and(|name| given.read.contains(name)))
+    {
         let why =
             format!("job {} of the same run writes it; run that one by itself before", job.name);
         diagnostics.refuse(from, "read_iolog", &why);

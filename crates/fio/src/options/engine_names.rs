@@ -49,7 +49,7 @@ pub const ENGINES: &[EngineName] = &[
     known("dirdelete", "removes directories"),
     known("falloc", "fallocate"),
     known("ftruncate", "ftruncate"),
-    known("page_fault", "page faults of its own memory"),
+    known("page_fault", "page faults of private memory"),
     known("exec", "runs a program"),
     known("io_uring_cmd", "commands to NVMe devices"),
     known("sg", "commands to SCSI devices"),

@@ -260,7 +260,8 @@ pub(super) const ROWS: &[Row] = &[
     row("readfua", Kind::Bool, |s, v| s.engine.fua_reads = v.bool(), "force unit access for reads")
         .of(&["io_uring_cmd", "sg"]).default("0")
         .exact("blocks.engine.io_uring_cmd.fua_reads, blocks.engine.sg.fua_reads", "1"),
-    row("writefua", Kind::Bool, |s, v| s.engine.fua_writes = v.bool(), "force unit access for writes")
+    row("writefua", Kind::Bool, |s, v| s.engine.fua_writes = v.bool(),
+        "force unit access for writes")
         .of(&["io_uring_cmd", "sg"]).default("0")
         .exact("blocks.engine.io_uring_cmd.fua_writes, blocks.engine.sg.fua_writes", "1"),
     row("sg_write_mode", Kind::Choice(SgWrite::CHOICES),

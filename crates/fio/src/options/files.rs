@@ -329,8 +329,9 @@ const SYNC_FILE_RANGE: &[Choice] = &[
 /// that is named twice counts twice.
 fn filename(s: &mut JobOptions, text: &str, _: Units) -> Done {
     let beneath = s.files.directories.first().cloned();
-    let named = |name| NamedFile { name, beneath: beneath.clone() };
-    s.files.names.extend(some_paths(text)?.into_iter().map(named));
+    s.files.names.extend(
+        some_paths(text)?.into_iter().map(|name| NamedFile { name, beneath: beneath.clone() }),
+    );
     Ok(None)
 }
 

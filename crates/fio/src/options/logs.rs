@@ -238,7 +238,8 @@ pub(super) const STATISTICS: &[Row] = &[
     row("stats", Kind::Bool, |s, v| s.statistics.stats = v.bool(), "report the job")
         .default("1").exact("output", "0"),
     row("unified_rw_reporting", Kind::Choice(Unified::CHOICES),
-        |s, v| s.statistics.unified = v.of(Unified::ALL), "report directions separately or together")
+        |s, v| s.statistics.unified = v.of(Unified::ALL),
+        "report directions separately or together")
         .default("none").exact("output", "mixed"),
     row("clat_percentiles", Kind::Bool, |s, v| s.statistics.clat_percentiles = v.bool(),
         "report percentiles of completion latency")
@@ -256,16 +257,19 @@ pub(super) const STATISTICS: &[Row] = &[
     row("significant_figures", Kind::Int(1, 10), |s, v| s.statistics.figures = v.int(),
         "significant digits in the normal output")
         .default("4").exact("output", "6"),
-    row("disk_util", Kind::Bool, |s, v| s.statistics.disk_util = v.bool(), "report device utilization")
+    row("disk_util", Kind::Bool, |s, v| s.statistics.disk_util = v.bool(),
+        "report device utilization")
         .default("1").exact("output", "0"),
     row("gtod_reduce", Kind::Bool, |s, v| s.statistics.reduced = v.bool(),
         "measure no latencies; log no operation in bandwidth and IOPS logs")
         .default("0").exact("output", "1"),
     row("disable_lat", Kind::Bool, |s, v| s.statistics.no_lat = v.bool(), "skip total latency")
         .under("gtod_reduce").default("0").exact("output", "1"),
-    row("disable_clat", Kind::Bool, |s, v| s.statistics.no_clat = v.bool(), "skip completion latency")
+    row("disable_clat", Kind::Bool, |s, v| s.statistics.no_clat = v.bool(),
+        "skip completion latency")
         .under("gtod_reduce").default("0").exact("output", "1"),
-    row("disable_slat", Kind::Bool, |s, v| s.statistics.no_slat = v.bool(), "skip submission latency")
+    row("disable_slat", Kind::Bool, |s, v| s.statistics.no_slat = v.bool(),
+        "skip submission latency")
         .under("gtod_reduce").default("0").exact("output", "1"),
     row("disable_bw_measurement", Kind::Bool, |s, v| s.statistics.no_bandwidth = v.bool(),
         "log no operation in bandwidth logs")

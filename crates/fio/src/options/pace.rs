@@ -148,7 +148,8 @@ pub(super) const THINK: &[Row] = &[
         .under("thinktime").when(|s| s.think.rests()).default("1")
         .exact("blocks.pace.think.every", "8"),
     row("thinktime_blocks_type", Kind::Choice(ThinkBlocks::CHOICES),
-        |s, v| s.think.blocks_type = v.of(ThinkBlocks::ALL), "operations that thinktime_blocks counts")
+        |s, v| s.think.blocks_type = v.of(ThinkBlocks::ALL),
+        "operations that thinktime_blocks counts")
         .under("thinktime").when(|s| s.think.rests()).default("complete")
         .exact("blocks.pace.think.count", "issue"),
     row("thinktime_iotime", Kind::Time(Seconds), |s, v| s.think.io_time = v.time(),

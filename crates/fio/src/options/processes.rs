@@ -139,7 +139,8 @@ pub(super) const PLACEMENT: &[Row] = &[
         .exact("job.threads.memory", "bind:0"),
     bare("gpu_dev_id", Kind::Int(0, MANY), "GPU for the buffers")
         .default("0").refused("1", "buffers in the memory of a GPU are not built yet"),
-    row("nice", Kind::Signed(-20, 19), |s, v| s.place.nice = v.signed(), "nice value of the process")
+    row("nice", Kind::Signed(-20, 19), |s, v| s.place.nice = v.signed(),
+        "nice value of the process")
         .default("0").exact("job.threads.nice", "5"),
     row("prio", Kind::Int(0, 7), |s, v| s.place.priority = Some(v.int()),
         "I/O priority within its class")
@@ -160,7 +161,8 @@ pub(super) const PLACEMENT: &[Row] = &[
         "weight of the control group")
         .under("cgroup").when(|s| s.place.cgroup.is_some())
         .exact("job.threads.control_group", "500"),
-    row("cgroup_nodelete", Kind::Bool, |s, v| s.place.cgroup_keep = v.bool(), "keep the control group")
+    row("cgroup_nodelete", Kind::Bool, |s, v| s.place.cgroup_keep = v.bool(),
+        "keep the control group")
         .under("cgroup").default("0").when(|s| s.place.cgroup.is_some())
         .exact("job.threads.control_group", "1"),
 ];

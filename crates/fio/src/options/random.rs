@@ -181,10 +181,9 @@ fn distribution(s: &mut JobOptions, text: &str, units: Units) -> Done {
             Distribution::Normal(bounded(text, deviation, fits, "0 to below 100")?, center)
         }
         "zoned" => Distribution::Zoned(zones(text, rest, percent)?),
-        "zoned_abs" => {
-            let size = |part: &str| values::bytes(part, units).map(|read| read.value);
-            Distribution::ZonedAbsolute(zones(text, rest, size)?)
-        }
+        "zoned_abs" => Distribution::ZonedAbsolute(zones(text, rest, |part| {
+            values::bytes(part, units).map(|read| read.value)
+        })?),
         "sequence" => Distribution::Sequence(sequence(text, rest)?),
         _ => {
             let words = ["random", "zipf", "pareto", "normal", "zoned", "zoned_abs", "sequence"];

@@ -4,7 +4,7 @@ use candor_record::Note;
 
 use super::{ENGINES, TABLE, defaults, engine, engine_names};
 use crate::ast::{Ast, Block, Origin, Section};
-use crate::options::{JobOptions, NamedFile};
+use crate::options::JobOptions;
 use candor_front::{Assignment, Diagnostic, Texts};
 
 /// Options of a section, with warnings and errors.
@@ -63,9 +63,10 @@ impl Reading {
     /// Warns that `directory` after `filename` does not apply to these files.
     fn late_directory(&mut self) {
         let files = &self.options.files;
-        let stays = |file: &NamedFile| file.beneath.as_ref() != files.directories.first();
         let at = self.options.given.at("directory");
-        if let Some(at) = at.filter(|_| files.names.iter().any(stays)) {
+        if let Some(at) = at.filter(|_| {
+            files.names.iter().any(|file| file.beneath.as_ref() != files.directories.first())
+        }) {
             let remark = "the option comes after filename, and does not apply to the files named \
                           there";
             self.remarks.push(Diagnostic::warning(at, "directory", remark));

@@ -100,8 +100,8 @@ fn signed(text: &str, units: Units, low: i64, high: i64) -> Value<Parsed> {
 }
 
 fn ints(text: &str, units: Units, low: u64, high: u64) -> Value<Parsed> {
-    let one = |part: &str| number(part, units, low, high);
-    Ok(values::numbers_by_direction(text, one)?.map(|three| Parsed::Ints(per_op(three))))
+    Ok(values::numbers_by_direction(text, |part| number(part, units, low, high))?
+        .map(|three| Parsed::Ints(per_op(three))))
 }
 
 fn times(text: &str, unit: TimeUnit) -> Value<Parsed> {

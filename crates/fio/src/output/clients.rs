@@ -50,8 +50,10 @@ pub fn of_hosts(report: &Report, hosts: usize) -> Vec<Report> {
             let mut hosts = phase.hosts.iter();
             let host = hosts.find(|host| host.member.as_ref().is_some_and(|m| is_it(m.index)));
             // A single host has no number among several.
-            let alone = || phase.hosts.first().filter(|host| number == 0 && host.member.is_none());
-            let host = host.or_else(alone).cloned().unwrap_or_default();
+            let host = host
+                .or_else(|| phase.hosts.first().filter(|host| number == 0 && host.member.is_none()))
+                .cloned()
+                .unwrap_or_default();
             let is_only = phase.hosts.len() == 1 && host.measurements.is_empty();
             let measurements =
                 if is_only { phase.measurements.clone() } else { host.measurements.clone() };
@@ -96,7 +98,7 @@ pub(super) fn write(report: &Report, jobs: &[FioJob], output: &Output, now: &Mom
         text += &terse::document(&Report::default(), &sum, version);
     }
     if wanted(Format::Json) || wanted(Format::JsonPlus) {
-        text += &document(report, (&hosts, &sum), output, now);
+        text += &document(report, &hosts, &sum, output, now);
     }
     if wanted(Format::Normal) || output.formats.is_empty() {
         for host in &hosts {
@@ -151,7 +153,8 @@ fn sum<'a>(job: &'a FioJob, hosts: &[Host<'_>]) -> Vec<Entry<'a>> {
 
 fn document(
     report: &Report,
-    (hosts, sum): (&[Host<'_>], &[Entry<'_>]),
+    hosts: &[Host<'_>],
+    sum: &[Entry<'_>],
     output: &Output,
     now: &Moment,
 ) -> String {
@@ -162,9 +165,9 @@ fn document(
     let mut document = json::head(now);
     if let Some(global) = &output.global_options {
         let of_client = |host: &Host<'_>| {
-            let add =
-                |object: Object, (key, value): &(String, String)| object.with(key, value.as_str());
-            global.iter().fold(named(Object::default(), host.client), add)
+            global.iter().fold(named(Object::default(), host.client), |object, (key, value)| {
+                object.with(key, value.as_str())
+            })
         };
         let global: Tree = match hosts {
             [_] => json::options(global).into(),
@@ -174,8 +177,9 @@ fn document(
     }
     let mut stats = Vec::new();
     for Host { client, report, entries } in hosts {
-        let of_entry = |entry| named(json::job(report, entry, entries, bins), client);
-        stats.extend(entries.iter().map(of_entry));
+        stats.extend(
+            entries.iter().map(|entry| named(json::job(report, entry, entries, bins), client)),
+        );
     }
     if let (Some(last), Some(entry)) = (hosts.last(), sum.first()) {
         stats.push(named(json::job(report, entry, sum, bins), last.client));

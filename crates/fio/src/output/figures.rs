@@ -255,8 +255,8 @@ impl Figures {
     /// True if fio has it begin: it got as far as its first operation, or as opening its files.
     /// Invalid arguments are found before that.
     pub fn began(&self) -> bool {
-        let opens = |trouble: &Trouble| trouble.errno != INVALID;
-        self.start_unix_ms.is_some() || self.trouble.as_ref().is_some_and(opens)
+        self.start_unix_ms.is_some()
+            || self.trouble.as_ref().is_some_and(|trouble| trouble.errno != INVALID)
     }
 
     /// All directions as one.

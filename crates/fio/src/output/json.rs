@@ -32,8 +32,10 @@ pub(super) fn document(
     if let Some(global) = &output.global_options {
         document.put("global options", options(global));
     }
-    let of_entry = |entry: &Entry| job(report, entry, entries, bins);
-    document.put("jobs", entries.iter().map(of_entry).collect::<Vec<_>>());
+    document.put(
+        "jobs",
+        entries.iter().map(|entry| job(report, entry, entries, bins)).collect::<Vec<_>>(),
+    );
     let disks = disks_shown(report, entries);
     if !disks.is_empty() {
         document.put("disk_util", disks.iter().map(disk).collect::<Vec<_>>());
@@ -57,8 +59,7 @@ pub(super) fn head(now: &Moment) -> Object {
 }
 
 pub(super) fn options(options: &[(String, String)]) -> Object {
-    let add = |object: Object, (key, value): &(String, String)| object.with(key, value.as_str());
-    options.iter().fold(Object::default(), add)
+    options.iter().fold(Object::default(), |object, (key, value)| object.with(key, value.as_str()))
 }
 
 pub(super) fn job(report: &Report, entry: &Entry, all: &[Entry], bins: bool) -> Object {
@@ -115,8 +116,10 @@ fn put_process(object: &mut Object, entry: &Entry) {
     object.put("majf", figures.faults_major);
     object.put("minf", figures.faults_minor);
     let row = |names: [&str; 7], shares: [f64; 7]| {
-        let add = |object: Object, (name, share): (&str, f64)| object.with(name, share);
-        names.into_iter().zip(shares).fold(Object::default(), add)
+        names
+            .into_iter()
+            .zip(shares)
+            .fold(Object::default(), |object, (name, share)| object.with(name, share))
     };
     object.put("iodepth_level", row(DEPTHS, figures.depth_shares()));
     object.put("iodepth_submit", row(BATCHES, shares(&figures.depths.submitted)));
@@ -124,8 +127,10 @@ fn put_process(object: &mut Object, entry: &Entry) {
     let table = figures.table();
     let steps = |shares: &[f64]| {
         let name = |at: usize| STEPS.get(at).map_or(">=2000".into(), u64::to_string);
-        let add = |object: Object, (at, share): (usize, &f64)| object.with(name(at), *share);
-        shares.iter().enumerate().fold(Object::default(), add)
+        shares
+            .iter()
+            .enumerate()
+            .fold(Object::default(), |object, (at, share)| object.with(name(at), *share))
     };
     object.put("latency_ns", steps(&table.ns));
     object.put("latency_us", steps(&table.us));
@@ -242,8 +247,12 @@ fn latency(spread: &Spread, percentiles: bool, reporting: &Reporting, bins: bool
         };
         object.put("percentile", reporting.percentiles.iter().fold(Object::default(), add));
         if bins {
-            let add = |object: Object, (ns, n): (u64, u64)| object.with(ns.to_string(), n);
-            object.put("bins", spread.bins().fold(Object::default(), add));
+            object.put(
+                "bins",
+                spread
+                    .bins()
+                    .fold(Object::default(), |object, (ns, n)| object.with(ns.to_string(), n)),
+            );
         }
     }
     object

@@ -13,7 +13,7 @@ mod stored;
 
 use std::io::{self, Write};
 
-use candor_record::{Histogram, Log, LogWindow, LoggedOp, Measurement, Report, WindowSums};
+use candor_record::{Histogram, Log, LoggedOp, Measurement, Report, WindowSums};
 
 use crate::job::{FioJob, Logs, WindowValue};
 use entry::{Entry, direction};
@@ -165,8 +165,10 @@ impl Lines<'_> {
     }
 
     fn time_ms(&self, at_ns: u64) -> u64 {
-        let begin_ms = |ahead_ms| self.log.start_unix_ms.saturating_add_signed(ahead_ms);
-        self.logs.epoch_ahead_ms.map_or(0, begin_ms) + (self.begin_ns + at_ns) / 1_000_000
+        self.logs
+            .epoch_ahead_ms
+            .map_or(0, |ahead_ms| self.log.start_unix_ms.saturating_add_signed(ahead_ms))
+            + (self.begin_ns + at_ns) / 1_000_000
     }
 
     /// One operation. Its bandwidth is in thousands of bytes per second, its rate is one.
@@ -201,23 +203,26 @@ impl Lines<'_> {
     fn windows(&self) -> impl Iterator<Item = Entry> {
         let longest = self.log.windows.iter().map(|window| window.length_ns).max().unwrap_or(0);
         let is_rate = matches!(self.kind, Kind::Bandwidth | Kind::Iops);
-        let whole = move |window: &&LogWindow| !is_rate || window.length_ns * 10 >= longest * 9;
-        self.log.windows.iter().filter(whole).flat_map(|window| {
-            let filled = window.ops.iter().filter(|(_, sums)| sums.ops > 0);
-            filled.map(|(op, sums)| {
-                let (mean, max) = window_values(self.kind, sums, window.length_ns);
-                Entry {
-                    time_ms: self.time_ms(window.at_ns),
-                    value: if self.logs.window_value == WindowValue::Max { max } else { mean },
-                    max: (self.logs.window_value == WindowValue::Both).then_some(max),
-                    direction: direction(op),
-                    offset: self.logs.offset.then_some(0),
-                    full_priority: self.logs.priority,
-                    issued_ns: self.logs.issue_time.then_some(0),
-                    ..Entry::default()
-                }
+        self.log
+            .windows
+            .iter()
+            .filter(move |window| !is_rate || window.length_ns * 10 >= longest * 9)
+            .flat_map(|window| {
+                let filled = window.ops.iter().filter(|(_, sums)| sums.ops > 0);
+                filled.map(|(op, sums)| {
+                    let (mean, max) = window_values(self.kind, sums, window.length_ns);
+                    Entry {
+                        time_ms: self.time_ms(window.at_ns),
+                        value: if self.logs.window_value == WindowValue::Max { max } else { mean },
+                        max: (self.logs.window_value == WindowValue::Both).then_some(max),
+                        direction: direction(op),
+                        offset: self.logs.offset.then_some(0),
+                        full_priority: self.logs.priority,
+                        issued_ns: self.logs.issue_time.then_some(0),
+                        ..Entry::default()
+                    }
+                })
             })
-        })
     }
 }
 

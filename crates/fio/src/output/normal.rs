@@ -58,12 +58,12 @@ fn job(entry: &Entry, all: &[Entry], now: &Moment, text: &mut String) {
             [(Direction::Read, "read"), (Direction::Write, "write"), (Direction::Trim, "trim")]
         {
             let share = group_rate(all, job.group_id, |e| e.figures.ops.of(op).bytes_per_s());
-            direction((name, figures.ops.of(op)), entry, share, text);
+            direction(name, figures.ops.of(op), entry, share, text);
         }
     }
     if entry.reporting.unified_rw != 0 {
         let share = group_rate(all, job.group_id, |e| e.figures.mixed().bytes_per_s());
-        direction(("mixed", &figures.mixed()), entry, share, text);
+        direction("mixed", &figures.mixed(), entry, share, text);
     }
     latency::table(&figures.table(), text);
     if !figures.sync.is_empty() {
@@ -83,8 +83,12 @@ fn process(entry: &Entry, text: &mut String) {
         figures.switches, figures.faults_major, figures.faults_minor
     );
     let row = |names: [&str; 7], shares: [f64; 7]| {
-        let show = |(name, share): (&str, f64)| format!("{name}={share:.1}%");
-        names.into_iter().zip(shares).map(show).collect::<Vec<_>>().join(", ")
+        names
+            .into_iter()
+            .zip(shares)
+            .map(|(name, share)| format!("{name}={share:.1}%"))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     *text += &format!("  IO depths    : {}\n", row(DEPTHS, figures.depth_shares()));
     *text += &format!("     submit    : {}\n", row(BATCHES, shares(&figures.depths.submitted)));
@@ -143,7 +147,8 @@ fn scaled(ns: u64) -> String {
 }
 
 fn direction(
-    (name, direction): (&str, &DirectionFigures),
+    name: &str,
+    direction: &DirectionFigures,
     entry: &Entry,
     group_rate: f64,
     text: &mut String,

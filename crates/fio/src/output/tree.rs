@@ -23,23 +23,24 @@ fn print(tree: &Tree, depth: usize, text: &mut String) {
         Tree::Text(value) => print_text(value, text),
         Tree::List(values) => {
             let entries = values.iter().map(|value| (None, value));
-            print_all(('[', ']'), entries, depth, text);
+            print_all('[', ']', entries, depth, text);
         }
         Tree::Object(object) => {
             let entries = object.entries().map(|(key, value)| (Some(key), value));
-            print_all(('{', '}'), entries, depth, text);
+            print_all('{', '}', entries, depth, text);
         }
     }
 }
 
 fn print_all<'a>(
-    brackets: (char, char),
+    open: char,
+    close: char,
     entries: impl Iterator<Item = (Option<&'a str>, &'a Tree)>,
     depth: usize,
     text: &mut String,
 ) {
     let indent = |text: &mut String, depth: usize| text.extend(std::iter::repeat_n("  ", depth));
-    text.push(brackets.0);
+    text.push(open);
     for (at, (key, value)) in entries.enumerate() {
         text.push_str(if at == 0 { "\n" } else { ",\n" });
         indent(text, depth + 1);
@@ -51,7 +52,7 @@ fn print_all<'a>(
     }
     text.push('\n');
     indent(text, depth);
-    text.push(brackets.1);
+    text.push(close);
 }
 
 fn print_text(value: &str, text: &mut String) {

@@ -189,8 +189,9 @@ impl Replay<'_> {
             return Err((format!("sector {} lies beyond all devices", event.sector), None));
         };
         let mut add = |action, length: u32| {
-            let span = [offset, u64::from(length)];
-            self.steps.add(at_ns, file, action, span).map_err(|why| (why, None))
+            self.steps
+                .add(at_ns, file, action, offset, u64::from(length))
+                .map_err(|why| (why, None))
         };
         if event.is(FLUSH) {
             // A write may request a flush before it.

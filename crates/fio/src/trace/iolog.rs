@@ -223,7 +223,7 @@ impl Reader<'_> {
             let message = format!("`{}` is not open", name.1);
             return Err(wrong(name.0, message, format!("put a line `{} open` in front", name.1)));
         };
-        let span = match (kind.op(), rest) {
+        let [offset, length] = match (kind.op(), rest) {
             (None, _) => [0, 0],
             (Some(_), [(at, offset), (after, length), ..]) => [
                 number(*at, offset, "offset in bytes")?,
@@ -234,11 +234,11 @@ impl Reader<'_> {
                 return Err(wrong(action.0, message, "write both after it, in bytes"));
             }
         };
-        if kind.op().is_some() && span[1] == 0 {
+        if kind.op().is_some() && length == 0 {
             return Ok(Some(("they are left out", "operations of no bytes do nothing")));
         }
         let at = rest.first().map_or(action.0, |(at, _)| *at);
-        let added = self.steps.add(self.clock.now_ns, file, kind, span);
+        let added = self.steps.add(self.clock.now_ns, file, kind, offset, length);
         added.map_err(|why| wrong(at, why, "correct the trace"))?;
         Ok(None)
     }

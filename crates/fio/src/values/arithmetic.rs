@@ -45,12 +45,12 @@ pub(super) fn evaluate(text: &str, unit: &dyn Fn(&str) -> Option<i128>) -> Resul
 /// The value of a sum without parentheses around it and without units, as `8*$mb_memory` gives
 /// once the keyword is replaced. `None` if the text is no sum.
 pub fn plain_arithmetic(text: &str) -> Option<Result<i128, Refused>> {
-    let of_a_sum = |byte: u8| byte.is_ascii_digit() || b"+-*/%^() ".contains(&byte);
     let has_operator = text
         .trim_start()
         .get(1..)
         .is_some_and(|rest| rest.contains(['+', '-', '*', '/', '%', '^']));
-    let is_sum = text.bytes().all(of_a_sum) && has_operator;
+    let is_sum = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-*/%^() ".contains(&byte))
+        && has_operator;
     is_sum.then(|| evaluate(text, &|unit| unit.is_empty().then_some(1)))
 }
 
@@ -176,8 +176,8 @@ impl Reader<'_> {
                 (2 + digits, i128::from_str_radix(&hex[..digits], 16).ok().map(Whole))
             }
             None => {
-                let of_number = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
-                let length = rest.bytes().take_while(of_number).count();
+                let length =
+                    rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
                 (length, decimal(&rest[..length]))
             }
         };

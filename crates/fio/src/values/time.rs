@@ -38,9 +38,10 @@ pub fn time(text: &str, default: TimeUnit) -> Value<Nanos> {
     }
     if let Some(head) = before(text, &['*', '+']) {
         let read = time(head, default)?;
-        let unit = |unit: &str| micros_of_unit(unit);
         let of_default = |sum: i128| if has_unit(text) { sum } else { sum * default.micros() };
-        let sum = arithmetic::evaluate(text, &unit).ok().map(|sum| shown(of_default(sum)));
+        let sum = arithmetic::evaluate(text, &|unit| micros_of_unit(unit))
+            .ok()
+            .map(|sum| shown(of_default(sum)));
         let remark = stops_there(text, head, &read.value.to_string(), sum);
         return Ok(Read { value: read.value, remark: Some(remark) });
     }

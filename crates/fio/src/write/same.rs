@@ -21,7 +21,7 @@ pub(super) fn differences(plan: &Plan, other: &Plan) -> Vec<String> {
         serde_json::from_str(&json).unwrap_or(Value::Null)
     });
     let mut told = Vec::new();
-    compare("", [&one, &two], &mut told);
+    compare("", &one, &two, &mut told);
     let more = told.len().saturating_sub(TOLD);
     told.truncate(TOLD);
     if more > 0 {
@@ -30,19 +30,19 @@ pub(super) fn differences(plan: &Plan, other: &Plan) -> Vec<String> {
     told
 }
 
-fn compare(place: &str, [one, two]: [&Value; 2], told: &mut Vec<String>) {
+fn compare(place: &str, one: &Value, two: &Value, told: &mut Vec<String>) {
     match (one, two) {
         (Value::Object(one), Value::Object(two)) => {
             let more = two.keys().filter(|key| !one.contains_key(*key));
             for key in one.keys().chain(more) {
                 let place = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
                 let [one, two] = [one, two].map(|of| of.get(key).unwrap_or(&Value::Null));
-                compare(&place, [one, two], told);
+                compare(&place, one, two, told);
             }
         }
         (Value::Array(one), Value::Array(two)) if one.len() == two.len() => {
             for (nth, (one, two)) in one.iter().zip(two).enumerate() {
-                compare(&format!("{place}[{nth}]"), [one, two], told);
+                compare(&format!("{place}[{nth}]"), one, two, told);
             }
         }
         _ if one == two => {}

@@ -62,7 +62,7 @@ pub fn ratio(text: &str) -> Result<f64, Refused> {
 /// # Errors
 /// The size is not a multiple of 512.
 pub fn unit(text: &str) -> Result<u64, Refused> {
-    let bytes = values::whole(text, Unit::Size, [512, 1 << 30])?;
+    let bytes = values::whole(text, Unit::Size, 512..=1 << 30)?;
     match bytes % 512 {
         0 => Ok(bytes),
         _ => Err(Refused::whole(text, format!("{bytes} is no multiple of 512"), "use 4k or 128k")),
@@ -88,8 +88,8 @@ pub fn sets(text: &str) -> Result<f64, Refused> {
 /// A number is 0, or one of a pair is missing.
 pub fn hot_sets(text: &str) -> Result<Vec<(u64, u64)>, Refused> {
     let numbers = values::numbers(text, Unit::Size)?;
-    let is_count = |number: &f64| (1.0..=1e6).contains(number);
-    if numbers.len().is_multiple_of(2) && numbers.iter().all(is_count) {
+    if numbers.len().is_multiple_of(2) && numbers.iter().all(|number| (1.0..=1e6).contains(number))
+    {
         Ok(numbers.chunks(2).map(|pair| (pair[0] as u64, pair[1] as u64)).collect())
     } else {
         let remedy = "write sets and blocks in pairs, such as (10,2,20,3)";
@@ -116,5 +116,5 @@ pub fn flip_flop(text: &str) -> Result<FlipFlop, Refused> {
 /// # Errors
 /// The number is not within 1 to 126.
 pub fn max_key(text: &str) -> Result<u64, Refused> {
-    values::whole(text, Unit::Size, [1, 126])
+    values::whole(text, Unit::Size, 1..=126)
 }

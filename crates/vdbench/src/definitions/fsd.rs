@@ -1,5 +1,7 @@
 //! `fsd=`: file systems, trees of directories and files.
 
+use std::ops::RangeInclusive;
+
 use smart_default::SmartDefault;
 
 use super::open_flags::{OpenFlags, open_flags};
@@ -119,8 +121,8 @@ fn total(text: &str) -> Result<f64, Refused> {
     }
 }
 
-fn number(text: &str, [min, max]: [u64; 2]) -> Result<u32, Refused> {
-    values::whole(text, Unit::Size, [min, max]).map(|number| number as u32)
+fn number(text: &str, bounds: RangeInclusive<u64>) -> Result<u32, Refused> {
+    values::whole(text, Unit::Size, bounds).map(|number| number as u32)
 }
 
 /// Expands `count=` into one definition per number.
@@ -144,9 +146,9 @@ const ROWS: &[FsdRow] = &[
         "location of the validation's journal").exact("entries.verify.journal.directory", "/tmp"),
     known("host", "NAME", "hosts").alias(&["hd"])
         .refused("h1", "a workload names its hosts (fwd=…,host=), as in vdbench"),
-    parameter("width", "N", |fsd: &mut Fsd, text| put(&mut fsd.width, number(text, [1, 1 << 20])),
+    parameter("width", "N", |fsd: &mut Fsd, text| put(&mut fsd.width, number(text, 1..=1 << 20)),
         "directories in each directory").default("1").exact("target.tree", "4"),
-    parameter("depth", "N", |fsd: &mut Fsd, text| put(&mut fsd.depth, number(text, [1, 64])),
+    parameter("depth", "N", |fsd: &mut Fsd, text| put(&mut fsd.depth, number(text, 1..=64)),
         "levels of directories").default("1").exact("target.tree", "3"),
     parameter("sizes", "SIZE|(SIZE,PERCENT,…)|(SIZE,0)",
         |fsd: &mut Fsd, text| put(&mut fsd.sizes, file_sizes(text)),
@@ -162,7 +164,7 @@ const ROWS: &[FsdRow] = &[
         |fsd: &mut Fsd, text| put_some(&mut fsd.total_size, total(text)), "most bytes of all files")
         .alias(&["totalsize"]).exact("target.tree", "1g"),
     parameter("files", "N",
-        |fsd: &mut Fsd, text| put(&mut fsd.files, values::whole(text, Unit::Size, [1, FILES_MAX])),
+        |fsd: &mut Fsd, text| put(&mut fsd.files, values::whole(text, Unit::Size, 1..=FILES_MAX)),
         "files in each directory that has files").default("10").exact("target.tree", "100"),
     parameter("distribution", "bottom|all",
         |fsd: &mut Fsd, text| put(&mut fsd.placement, placement(text)),
@@ -171,7 +173,7 @@ const ROWS: &[FsdRow] = &[
         .refused("yes", "vdbench does not know it any more; use format=yes"),
     open_flags_row(|fsd: &mut Fsd, text| put(&mut fsd.open_flags, open_flags(text)),
         |fsd| fsd.open_flags.is_sync(),
-        ("o_direct, o_dsync, o_sync, fsync, or their number", "entries")),
+        "o_direct, o_dsync, o_sync, fsync, or their number", "entries"),
     whole("log", "yes|no", |fsd: &mut Fsd, text| put(&mut fsd.log, values::yes(text)),
         "log each read and write, with data validation").default("no").refused("yes",
             "`candor convert` makes a plan of this file, whose jobs take operations_log"),

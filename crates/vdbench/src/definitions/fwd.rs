@@ -193,7 +193,7 @@ const ROWS: &[FwdRow] = &[
         "hosts that run the workload"),
     open_flags_row(|fwd: &mut Fwd, text| put_some(&mut fwd.open_flags, open_flags(text)),
         |fwd| fwd.open_flags.is_some_and(OpenFlags::is_sync),
-        ("open flags of files, overriding fsd=", "entries")),
+        "open flags of files, overriding fsd=", "entries"),
 ];
 
 impl Defined for Fwd {

@@ -94,7 +94,7 @@ fn compression(text: &str) -> Result<f64, Refused> {
 }
 
 fn transfer(text: &str) -> Result<u64, Refused> {
-    let bytes = values::whole(text, Unit::Size, [512, 1 << 30])?;
+    let bytes = values::whole(text, Unit::Size, 512..=1 << 30)?;
     match bytes % 512 {
         0 => Ok(bytes),
         _ => Err(Refused::whole(text, format!("{bytes} is no multiple of 512"), "use 128k")),

@@ -49,7 +49,7 @@ const ROWS: &[Row] = &[
 ];
 
 fn number(text: &str, max: u64) -> Result<u64, Refused> {
-    values::whole(text, Unit::Size, [1, max])
+    values::whole(text, Unit::Size, 1..=max)
 }
 
 fn mount(host: &mut Host, text: &str) -> Result<(), Refused> {

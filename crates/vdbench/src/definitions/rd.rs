@@ -74,7 +74,7 @@ pub struct Rd {
 const SECONDS_MAX: u64 = 99_999_998;
 
 fn seconds(text: &str, min: u64) -> Result<u64, Refused> {
-    values::whole(text, Unit::Time, [min, SECONDS_MAX])
+    values::whole(text, Unit::Time, min..=SECONDS_MAX)
 }
 
 fn curve(text: &str) -> Result<Vec<f64>, Refused> {
@@ -252,7 +252,7 @@ const REST: &[RdRow] = &[
         "format the file systems before a run").default("no").exact("phase", "yes"),
     open_flags_row(|rd: &mut Rd, text| put_some(&mut rd.open_flags, open_flags(text)),
         |rd| rd.open_flags.is_some_and(OpenFlags::is_sync),
-        ("open flags of files, overriding others", "blocks.direct, blocks.durability")),
+        "open flags of files, overriding others", "blocks.direct, blocks.durability"),
     known("mount", "OPTIONS", "mount options of the file system for the run")
         .refused("noatime",
             "candor mounts nothing by itself; mount it before the run, or by startcmd="),

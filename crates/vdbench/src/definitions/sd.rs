@@ -45,7 +45,7 @@ pub struct Sd {
 
 /// Reads a multiple of a sector.
 fn sectors(text: &str) -> Result<u64, Refused> {
-    let bytes = values::whole(text, Unit::Size, [0, 1 << 62])?;
+    let bytes = values::whole(text, Unit::Size, 0..=1 << 62)?;
     match bytes % 512 {
         0 => Ok(bytes),
         _ => Err(Refused::whole(text, format!("{bytes} is no multiple of 512"), "use 4k")),
@@ -107,7 +107,7 @@ const ROWS: &[SdRow] = &[
     known("resetbus", "SECONDS", "reset the bus every N seconds").refused("60", RESET),
     open_flags_row(|sd: &mut Sd, text| put(&mut sd.open_flags, open_flags(text)),
         |sd| sd.open_flags.is_sync(),
-        ("o_direct, o_dsync, o_sync, fsync, or their number", "blocks.direct, blocks.durability")),
+        "o_direct, o_dsync, o_sync, fsync, or their number", "blocks.direct, blocks.durability"),
     parameter("range", "(FROM,TO)", |sd: &mut Sd, text| put_some(&mut sd.range, range(text)),
         "range of the lun, in percent or bytes").exact("blocks.range", "(10,60)"),
     whole("dedupratio", "RATIO",

@@ -36,7 +36,7 @@ pub(super) fn count(text: &str) -> Result<(u64, u64), Refused> {
 
 /// Threads of a workload.
 pub(super) fn threads(text: &str) -> Result<u32, Refused> {
-    values::whole(text, Unit::Size, [1, THREADS_MAX]).map(|threads| threads as u32)
+    values::whole(text, Unit::Size, 1..=THREADS_MAX).map(|threads| threads as u32)
 }
 
 /// `count=`.
@@ -59,7 +59,8 @@ pub(super) const fn skew_row<O: 'static>(set: Set<O>, field: &'static str) -> Ro
 pub(super) const fn open_flags_row<O: 'static>(
     set: Set<O>,
     is_sync: fn(&O) -> bool,
-    (help, fields): (&'static str, &'static str),
+    help: &'static str,
+    fields: &'static str,
 ) -> Row<Parameter<O>> {
     parameter("openflags", "FLAG,…", set, help).near(fields, "o_sync", SYNC_NOTE).differing(is_sync)
 }

@@ -101,7 +101,7 @@ pub fn journal(text: &str) -> Result<Journal, Refused> {
             return Ok(Journal::default());
         }
         if let Some(bytes) = item.text.strip_prefix("max=") {
-            journal.bytes_max = Some(values::whole(bytes, Unit::Size, [1, u64::MAX >> 1])?);
+            journal.bytes_max = Some(values::whole(bytes, Unit::Size, 1..=u64::MAX >> 1)?);
             continue;
         }
         match values::abbreviated(&item.text, WORDS) {

@@ -68,7 +68,7 @@ fn rate(text: &str) -> Result<f64, Refused> {
 }
 
 fn priority(text: &str) -> Result<u64, Refused> {
-    values::whole(text, Unit::Size, [1, 1 << 20])
+    values::whole(text, Unit::Size, 1..=1 << 20)
 }
 
 type WdRow = Row<Parameter<Wd>>;
@@ -111,13 +111,13 @@ const ROWS: &[WdRow] = &[
         "hosts that run the workload"),
     open_flags_row(|wd: &mut Wd, text| put_some(&mut wd.open_flags, open_flags(text)),
         |wd| wd.open_flags.is_some_and(OpenFlags::is_sync),
-        ("open flags of luns, overriding sd=", "blocks.direct, blocks.durability")),
+        "open flags of luns, overriding sd=", "blocks.direct, blocks.durability"),
     whole("user", "CLASS,…", |_: &mut Wd, _| Ok(()), "Java class that makes operations")
         .refused("X", "classes of Java are not loaded"),
     parameter("threads", "N", |wd: &mut Wd, text| put_some(&mut wd.threads, threads(text)),
         "operations in flight, with concatenatesds=yes").exact("job.workers", "16"),
     parameter("streams", "N",
-        |wd: &mut Wd, text| put_some(&mut wd.streams, values::whole(text, Unit::Size, [2, 65_536])),
+        |wd: &mut Wd, text| put_some(&mut wd.streams, values::whole(text, Unit::Size, 2..=65_536)),
         "sequential streams, each in its own section of the lun").exact("blocks.share", "4"),
 ];
 

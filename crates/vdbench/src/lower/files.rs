@@ -146,8 +146,11 @@ impl Trees {
 
     /// Name of a tree's target, which is added if new.
     fn target(&mut self, name: &str, anchor: &Path, tree: Tree) -> String {
-        let known = |target: &&Target| target.path == anchor && target.tree.as_ref() == Some(&tree);
-        if let Some(target) = self.targets.iter().find(known) {
+        if let Some(target) = self
+            .targets
+            .iter()
+            .find(|target| target.path == anchor && target.tree.as_ref() == Some(&tree))
+        {
             return target.name.clone();
         }
         let is_taken = |name: &String| self.targets.iter().any(|target| target.name == *name);
@@ -223,7 +226,7 @@ impl Trees {
         // Prefers the equal definition, because a control file has integer percentages only.
         let defined = Shape::of(system.fsd, &Values::default()).ok();
         let defined = defined.filter(|shape| Control::of(shape) == *control);
-        let tree = defined.unwrap_or_else(|| Shape::of_control(control)).tree();
+        let tree = defined.unwrap_or_else(|| control.shape()).tree();
         standing.tree = Some(tree.clone());
         Ok(Some(self.target(system.name, &anchor, tree)))
     }
@@ -237,7 +240,8 @@ impl Trees {
         systems: &[Formatted<'_>],
         format: Format,
         formatter: &Formatter,
-        (flags, content): (Option<OpenFlags>, &Content),
+        flags: Option<OpenFlags>,
+        content: &Content,
     ) -> Result<Vec<FormatPhase>, String> {
         let mut phases = Vec::new();
         for step in steps_of(format) {
@@ -251,13 +255,12 @@ impl Trees {
                 };
                 let Some(tree) = tree else { continue };
                 let flags = flags.or(formatter.open_flags).unwrap_or(system.fsd.open_flags);
-                let told = (flags, format.restart, content);
                 let job = Job {
                     // All steps have one name, so their metrics are combined.
                     name: format!("format {}", system.name),
                     workers: formatter.threads,
                     targets: vec![self.target(system.name, &anchor, tree)],
-                    work: formatter.entries(step, shape, told).into(),
+                    work: formatter.entries(step, shape, flags, format.restart, content).into(),
                     ..Job::default()
                 };
                 jobs.extend(on_hosts(&job, step, seats));
@@ -293,7 +296,8 @@ impl Trees {
         &mut self,
         systems: &[FileSystem<'_>],
         groups: &[Group<'_>],
-        (values, common): (&Values, &Common),
+        values: &Values,
+        common: &Common,
     ) -> Result<Vec<Job>, String> {
         let mut jobs = Vec::new();
         for group in groups {

@@ -14,9 +14,8 @@ pub struct Systems(Vec<String>);
 impl Systems {
     /// Systems of the definitions of hosts, each once.
     pub fn of(file: &ParameterFile, host: &dyn Host) -> Systems {
-        let is_other = |name: &HostName| name.at.is_some() && !host.is_this_host(&name.system);
         let mut systems: Vec<String> = Vec::new();
-        if file.hosts.iter().any(is_other) {
+        if file.hosts.iter().any(|name| name.at.is_some() && !host.is_this_host(&name.system)) {
             for HostName { system, .. } in &file.hosts {
                 if !systems.contains(system) {
                     systems.push(system.clone());

@@ -271,8 +271,8 @@ impl<'a> OfRun<'a> {
                 workload.sds.iter().map(|sd| vec![*sd]).collect()
             };
             for sds in &luns {
-                let uses = |host: &&String| workloads::path_of(sds[0], host).is_some();
-                let hosts = workload.hosts.iter().filter(uses);
+                let hosts =
+                    workload.hosts.iter().filter(|host| workloads::path_of(sds[0], host).is_some());
                 // Sequential work is one stream on one host.
                 let hosts: Vec<&String> = if workload.is_sequential() {
                     hosts.take(1).collect()
@@ -464,8 +464,7 @@ impl<'a> OfRun<'a> {
         let Rate::Each(list) = io_rate else {
             return wrong("distribution=variable takes a list of rates".into());
         };
-        let is_whole = |number: &f64| number.is_finite() && *number >= 0.0;
-        if list.len() % 2 == 1 || !list.iter().all(is_whole) {
+        if list.len() % 2 == 1 || !list.iter().all(|number| number.is_finite() && *number >= 0.0) {
             return wrong("distribution=variable takes pairs of numbers".into());
         }
         let step = |pair: &[f64]| RateStep {

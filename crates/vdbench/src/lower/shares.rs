@@ -132,8 +132,7 @@ mod tests {
     use super::*;
 
     fn jobs(rows: &[JobRow]) -> Vec<Job> {
-        let job = |_: &JobRow| Job { work: Blocks::default().into(), ..Job::default() };
-        rows.iter().map(job).collect()
+        rows.iter().map(|_| Job { work: Blocks::default().into(), ..Job::default() }).collect()
     }
 
     fn rates(jobs: &[Job]) -> Vec<Option<u64>> {

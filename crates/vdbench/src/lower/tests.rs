@@ -306,8 +306,11 @@ fn file_systems_are_those_of_the_hosts_of_their_workloads() {
             let part = job.entries()?.take.as_ref()?.host_part?;
             Some((part.number, part.of))
         };
-        let of = |job: &Job| (job.name.clone(), job.only_on, job.workers, part(job));
-        phase.jobs.iter().map(of).collect()
+        phase
+            .jobs
+            .iter()
+            .map(|job| (job.name.clone(), job.only_on, job.workers, part(job)))
+            .collect()
     };
     let [format, run, other] = &all.runs[..] else { panic!("three runs: {}", all.runs.len()) };
     let job = |name: &str, host, workers, part| (name.to_owned(), Some(host), workers, Some(part));

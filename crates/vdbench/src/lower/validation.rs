@@ -5,11 +5,7 @@ use candor_plan::entries::{Entries, Over, Step, Take, VerifyItems};
 use candor_plan::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 use candor_plan::{Blocks, Bytes, Engine, Job, Phase, Stop, Target, Work, path_of};
 
-use super::files::FilesOfRun;
 use super::{JOURNAL_RECOVERY, JobRow, Lowered, LoweredRun, Request};
-use crate::definitions::Definition;
-use crate::definitions::fsd::Fsd;
-use crate::definitions::fwd::FileOperation;
 use crate::definitions::validation::{DataErrors, Journal, Validation};
 use candor_front::{Diagnostic, Diagnostics};
 
@@ -78,8 +74,10 @@ impl<'a> Asked<'a> {
     /// removal of files.
     fn verify_files(
         &self,
-        (request, target): (&Request<'_>, &str),
-        (interval, is_format): (u64, bool),
+        request: &Request<'_>,
+        target: &str,
+        interval: u64,
+        is_format: bool,
         entries: &mut Entries,
     ) {
         let changes = FORGETS.iter().any(|step| entries.has(*step));
@@ -145,7 +143,7 @@ pub(super) fn lower(request: &Request<'_>, lowered: &mut Lowered, out: &mut Diag
         let is_format = run.is_format;
         let jobs = run.phases_mut().flat_map(|phase| &mut phase.jobs);
         for (target, entries) in jobs.filter_map(entries_mut) {
-            asked.verify_files((request, target), (interval, is_format), entries);
+            asked.verify_files(request, target, interval, is_format, entries);
         }
     }
     for run in lowered.runs.iter_mut().filter(|run| !run.is_format) {
@@ -232,11 +230,7 @@ pub(super) fn recovery_of_files(trees: &[(&str, String)]) -> LoweredRun {
         ..JobRow::default()
     };
     let heading = "fwdrate=max. For loops: None".to_owned();
-    let requested = vec![FileOperation::Read];
-    LoweredRun {
-        files: Some(FilesOfRun { requested, ..FilesOfRun::default() }),
-        ..recovery_of(heading, trees.iter().map(job).collect(), trees.iter().map(row).collect())
-    }
+    recovery_of(heading, trees.iter().map(job).collect(), trees.iter().map(row).collect())
 }
 
 fn recovery_of(heading: String, jobs: Vec<Job>, rows: Vec<JobRow>) -> LoweredRun {
@@ -345,8 +339,9 @@ fn refuse(asked: &Asked<'_>, request: &Request<'_>, lowered: &Lowered, out: &mut
 fn refuse_shared_anchors(request: &Request<'_>, out: &mut Diagnostics) {
     let all = &request.file.fsds.all;
     for (at, fsd) in all.iter().enumerate() {
-        let is_same = |other: &&Definition<Fsd>| other.options.anchor == fsd.options.anchor;
-        if let Some(other) = all[..at].iter().find(is_same) {
+        if let Some(other) =
+            all[..at].iter().find(|other| other.options.anchor == fsd.options.anchor)
+        {
             let (name, first) = (&fsd.name.text, &other.name.text);
             let message = format!("fsd={first} and fsd={name} have one anchor, and two journals");
             let remedy = "give each its own directory, or use one fsd= in both workloads";

@@ -1,7 +1,7 @@
 //! The pages of all runs, as they are written.
 
 use candor_plan::{PathText, path_of};
-use candor_record::{CpuShares, Ended, HostSample, JobSample, Measurement, PhaseRecord};
+use candor_record::{CpuShares, Ended, HostSample, JobSample, PhaseRecord};
 
 use super::corruptions::{self, Context};
 use super::figures::Figures;
@@ -277,9 +277,11 @@ impl Book {
         let name_of = |path: &str| {
             let path = path_of(path);
             // A tree of another shape has a numeric suffix after its file system's name.
-            let name = |(_, name): &(_, String)| name.split(' ').next().unwrap_or_default().into();
             let target = self.setup.luns.iter().find(|(lun, _)| path.starts_with(lun));
-            target.map_or_else(|| path.text(), name)
+            target.map_or_else(
+                || path.text(),
+                |(_, name)| name.split(' ').next().unwrap_or_default().into(),
+            )
         };
         let is_of_files = self.setup.is_of_files;
         let date = |unix_ms| Now::at(unix_ms).full;
@@ -352,8 +354,9 @@ impl Book {
         let counted = current.counted_steps();
         let of_job = |job: &candor_plan::Job| {
             let sample = samples.iter().find(|sample| sample.job == job.name);
-            let of = |sample: &JobSample| Figures::of(&sample.sample, counted.as_deref());
-            sample.map_or_else(Figures::default, of)
+            sample.map_or_else(Figures::default, |sample| {
+                Figures::of(&sample.sample, counted.as_deref())
+            })
         };
         let mut figures: Vec<Figures> = current.run.phase.jobs.iter().map(of_job).collect();
         current.since.resize(figures.len(), Figures::default());
@@ -407,10 +410,11 @@ impl Book {
     /// A last row of a run that ended within an interval.
     fn last_row(&mut self, current: &mut Current, record: &PhaseRecord, now: &Now) {
         current.keep_rest(record);
-        let is_timed = |measured: &Measurement| measured.ended == Ended::Time;
         let rest = std::mem::take(&mut current.rest);
         let is_empty = rest.iter().all(|of_job| of_job.is_empty() || of_job.seconds == 0.0);
-        if !is_empty && (current.intervals.is_empty() || !record.measurements.iter().any(is_timed))
+        if !is_empty
+            && (current.intervals.is_empty()
+                || !record.measurements.iter().any(|measured| measured.ended == Ended::Time))
         {
             self.row(current, rest, None, now);
         }

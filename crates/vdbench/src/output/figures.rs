@@ -117,8 +117,10 @@ impl Figures {
                 squares_ms2: op.ops as f64 * (stddev_ms * stddev_ms + mean_ms * mean_ms),
             }
         };
-        let counts = |op: &&OpStats| counted.is_none_or(|counted| counted.contains(&&*op.name));
-        let (operations, others): (Vec<_>, Vec<_>) = measured.operations.iter().partition(counts);
+        let (operations, others): (Vec<_>, Vec<_>) = measured
+            .operations
+            .iter()
+            .partition(|op| counted.is_none_or(|counted| counted.contains(&&*op.name)));
         let named =
             |all: Vec<&OpStats>| all.into_iter().map(|op| (op.name.clone(), side(op))).collect();
         Figures {

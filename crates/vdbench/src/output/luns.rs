@@ -22,7 +22,8 @@ struct Column {
 
 const fn column(
     head: [&'static str; 2],
-    [width, digits]: [usize; 2],
+    width: usize,
+    digits: usize,
     of: fn(&LunSheet, &Figures) -> f64,
 ) -> Column {
     Column { head, width, digits, of }
@@ -35,35 +36,35 @@ fn cpu(figures: &Figures) -> [f64; 2] {
 
 /// Columns of 5.04.07, without the interval.
 const V50407: &[Column] = &[
-    column(["i/o", "rate"], [10, 1], |_, of| of.rate()),
-    column(["MB/sec", "1024**2"], [8, 2], |sheet, of| of.megabytes(sheet.megabyte())),
-    column(["bytes", "i/o"], [7, 0], |_, of| of.bytes_per_io()),
-    column(["read", "pct"], [6, 2], |_, of| of.read_percent()),
-    column(["resp", "time"], [8, 3], |_, of| of.all().response_ms()),
-    column(["read", "resp"], [8, 3], |_, of| of.of_name("read").response_ms()),
-    column(["write", "resp"], [8, 3], |_, of| of.of_name("write").response_ms()),
-    column(["read", "max"], [8, 2], |_, of| of.of_name("read").max_ms()),
-    column(["write", "max"], [8, 2], |_, of| of.of_name("write").max_ms()),
-    column(["resp", "stddev"], [8, 3], |_, of| of.all().stddev_ms()),
-    column(["queue", "depth"], [6, 1], |_, of| of.queue_depth()),
-    column(["cpu%", "sys+u"], [5, 1], |_, of| cpu(of)[0]),
-    column(["cpu%", "sys"], [5, 1], |_, of| cpu(of)[1]),
+    column(["i/o", "rate"], 10, 1, |_, of| of.rate()),
+    column(["MB/sec", "1024**2"], 8, 2, |sheet, of| of.megabytes(sheet.megabyte())),
+    column(["bytes", "i/o"], 7, 0, |_, of| of.bytes_per_io()),
+    column(["read", "pct"], 6, 2, |_, of| of.read_percent()),
+    column(["resp", "time"], 8, 3, |_, of| of.all().response_ms()),
+    column(["read", "resp"], 8, 3, |_, of| of.of_name("read").response_ms()),
+    column(["write", "resp"], 8, 3, |_, of| of.of_name("write").response_ms()),
+    column(["read", "max"], 8, 2, |_, of| of.of_name("read").max_ms()),
+    column(["write", "max"], 8, 2, |_, of| of.of_name("write").max_ms()),
+    column(["resp", "stddev"], 8, 3, |_, of| of.all().stddev_ms()),
+    column(["queue", "depth"], 6, 1, |_, of| of.queue_depth()),
+    column(["cpu%", "sys+u"], 5, 1, |_, of| cpu(of)[0]),
+    column(["cpu%", "sys"], 5, 1, |_, of| cpu(of)[1]),
 ];
 
 /// Columns of 5.04.06.
 const V50406: &[Column] = &[
-    column(["i/o", "rate"], [10, 2], |_, of| of.rate()),
-    column(["MB/sec", "1024**2"], [8, 2], |sheet, of| of.megabytes(sheet.megabyte())),
-    column(["bytes", "i/o"], [7, 0], |_, of| of.bytes_per_io()),
-    column(["read", "pct"], [6, 2], |_, of| of.read_percent()),
-    column(["resp", "time"], [8, 3], |_, of| of.all().response_ms()),
-    column(["read", "resp"], [8, 3], |_, of| of.of_name("read").response_ms()),
-    column(["write", "resp"], [8, 3], |_, of| of.of_name("write").response_ms()),
-    column(["resp", "max"], [8, 3], |_, of| of.all().max_ms()),
-    column(["resp", "stddev"], [8, 3], |_, of| of.all().stddev_ms()),
-    column(["queue", "depth"], [5, 1], |_, of| of.queue_depth()),
-    column(["cpu%", "sys+u"], [5, 1], |_, of| cpu(of)[0]),
-    column(["cpu%", "sys"], [5, 1], |_, of| cpu(of)[1]),
+    column(["i/o", "rate"], 10, 2, |_, of| of.rate()),
+    column(["MB/sec", "1024**2"], 8, 2, |sheet, of| of.megabytes(sheet.megabyte())),
+    column(["bytes", "i/o"], 7, 0, |_, of| of.bytes_per_io()),
+    column(["read", "pct"], 6, 2, |_, of| of.read_percent()),
+    column(["resp", "time"], 8, 3, |_, of| of.all().response_ms()),
+    column(["read", "resp"], 8, 3, |_, of| of.of_name("read").response_ms()),
+    column(["write", "resp"], 8, 3, |_, of| of.of_name("write").response_ms()),
+    column(["resp", "max"], 8, 3, |_, of| of.all().max_ms()),
+    column(["resp", "stddev"], 8, 3, |_, of| of.all().stddev_ms()),
+    column(["queue", "depth"], 5, 1, |_, of| of.queue_depth()),
+    column(["cpu%", "sys+u"], 5, 1, |_, of| cpu(of)[0]),
+    column(["cpu%", "sys"], 5, 1, |_, of| cpu(of)[1]),
 ];
 
 /// Bytes of a gigabyte, whatever a megabyte is.

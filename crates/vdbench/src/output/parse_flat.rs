@@ -84,8 +84,10 @@ pub fn parse_flat(text: &str, request: &Request) -> Result<String, String> {
     let mut rows = 0;
     for row in &table.rows {
         let is_average = interval.is_some_and(|interval| row[interval].starts_with("avg"));
-        let is = |(column, value): &(usize, &str)| row[*column].eq_ignore_ascii_case(value);
-        if filters.iter().all(is) && !table.is_format(row) && is_average == request.averages {
+        if filters.iter().all(|(column, value)| row[*column].eq_ignore_ascii_case(value))
+            && !table.is_format(row)
+            && is_average == request.averages
+        {
             csv += &line(row);
             rows += 1;
         }
@@ -103,14 +105,20 @@ pub fn parse_flat(text: &str, request: &Request) -> Result<String, String> {
 pub fn compare(old: &str, new: &str) -> Result<String, String> {
     let averages = |text: &str, which: &str| {
         let table = Table::of(text).ok_or_else(|| format!("the {which} file is no flatfile"))?;
-        let missing = || format!("the {which} file has no columns Run, Interval, rate and resp");
-        let column = |name| table.column(name).ok_or_else(missing);
+        let column = |name| {
+            table.column(name).ok_or_else(|| {
+                format!("the {which} file has no columns Run, Interval, rate and resp")
+            })
+        };
         let [run, interval, rate, response] =
             [column("Run")?, column("Interval")?, column("rate")?, column("resp")?];
         let rows = table.rows.iter().filter(|row| row[interval].starts_with("avg"));
         let number = |cell: &String| cell.parse::<f64>().unwrap_or(0.0);
-        let of = |row: &Vec<String>| (row[run].clone(), number(&row[rate]), number(&row[response]));
-        Ok::<_, String>(rows.filter(|row| !table.is_format(row)).map(of).collect::<Vec<_>>())
+        Ok::<_, String>(
+            rows.filter(|row| !table.is_format(row))
+                .map(|row| (row[run].clone(), number(&row[rate]), number(&row[response])))
+                .collect::<Vec<_>>(),
+        )
     };
     let (old, new) = (averages(old, "old")?, averages(new, "new")?);
     let mut text = format!(

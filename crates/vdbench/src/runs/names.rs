@@ -19,13 +19,16 @@ pub fn sets(rd: &Definition<Rd>, sds: &[Definition<Sd>]) -> Vec<(String, Vec<Str
         return vec![(name.clone(), vec![word.clone()])];
     }
     if let Some(size) = size.filter(|size| *size > 0) {
-        let named = |set: &[String]| (format!("{name}_{}", set.join("_")), set.to_vec());
-        return all.chunks(size).map(named).collect();
+        return all
+            .chunks(size)
+            .map(|set| (format!("{name}_{}", set.join("_")), set.to_vec()))
+            .collect();
     }
     if word == "range" {
         let first = all.first().cloned().unwrap_or_default();
-        let named = |end: usize| (format!("{name}_{first}-{}", all[end]), all[..=end].to_vec());
-        return (0..all.len()).map(named).collect();
+        return (0..all.len())
+            .map(|end| (format!("{name}_{first}-{}", all[end]), all[..=end].to_vec()))
+            .collect();
     }
     vec![(name.clone(), vec![word.clone()])]
 }

@@ -48,7 +48,7 @@ pub fn numbers(value: &str, unit: Unit) -> Result<Vec<f64>, Refused> {
             return Err(item.refused(value, message, remedy));
         };
         let last = one(value, last, unit)?;
-        range(value, (first, last), (step, unit), &mut found)?;
+        range(value, first, last, step, unit, &mut found)?;
     }
     Ok(found)
 }
@@ -69,8 +69,10 @@ pub fn first_of_falling(value: &str, unit: Unit) -> Option<f64> {
 /// Adds the rest of a range after `first`.
 fn range(
     value: &str,
-    (first, last): (f64, f64),
-    (step, unit): (&Item, Unit),
+    first: f64,
+    last: f64,
+    step: &Item,
+    unit: Unit,
     found: &mut Vec<f64>,
 ) -> Result<(), Refused> {
     let next: Box<dyn Fn(f64) -> f64> = match step.text.as_str() {

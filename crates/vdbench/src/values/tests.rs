@@ -86,8 +86,8 @@ fn words_are_one_or_several_and_choices_may_be_shortened() {
     assert_eq!(divided("(100,4)", Unit::Size), Ok(25.0));
     assert_eq!(pair("(10,20)", Unit::Size), Ok([10.0, 20.0]));
     assert!(pair("10", Unit::Size).is_err() && divided("(1,0)", Unit::Size).is_err());
-    assert_eq!(whole("8", Unit::Size, [1, 10]), Ok(8));
-    assert!(whole("11", Unit::Size, [1, 10]).is_err() && whole("-1", Unit::Size, [0, 9]).is_err());
+    assert_eq!(whole("8", Unit::Size, 1..=10), Ok(8));
+    assert!(whole("11", Unit::Size, 1..=10).is_err() && whole("-1", Unit::Size, 0..=9).is_err());
 }
 
 #[test]

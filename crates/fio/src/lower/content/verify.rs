@@ -238,8 +238,10 @@ fn place_in_file(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Dia
 /// True if a random block may replace a part of another one.
 fn overlaps(blocks: &Blocks) -> bool {
     let align = blocks.align.map_or(0, |align| align.write.0);
-    let is_odd = |size: u64| align > 0 && !align.is_multiple_of(size);
-    blocks.access.is_random() && sizes(&blocks.size.write).into_iter().any(is_odd)
+    blocks.access.is_random()
+        && sizes(&blocks.size.write)
+            .into_iter()
+            .any(|size| align > 0 && !align.is_multiple_of(size))
 }
 
 /// The requested interval, else the smallest block. If it does not divide every block, and no

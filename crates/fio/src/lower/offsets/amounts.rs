@@ -51,8 +51,8 @@ pub(in crate::lower) fn lower(
     }
     let writes_on = writes_on(from, blocks, lengths());
     let ends_with_size = ends_with_size(from, writes_on);
-    let passes = |moved| checked_passes(blocks, lengths(), moved);
-    let again = moved.filter(|_| ends_with_size).and_then(passes);
+    let again =
+        moved.filter(|_| ends_with_size).and_then(|moved| checked_passes(blocks, lengths(), moved));
     let moved = match total {
         _ if again.is_some() => None,
         Some(total) if ends_with_size => moved.map(|moved| moved.min(total)),

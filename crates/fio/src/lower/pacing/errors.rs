@@ -109,8 +109,10 @@ fn lists(from: &Instance<'_>, text: &str, diagnostics: &mut Diagnostics) -> Vec<
 }
 
 fn errno(word: &str) -> Option<i32> {
-    let named = || NAMES.iter().find(|(name, _)| *name == word).map(|(_, errno)| *errno);
-    word.parse().ok().filter(|errno| (1..4096).contains(errno)).or_else(named)
+    word.parse()
+        .ok()
+        .filter(|errno| (1..4096).contains(errno))
+        .or_else(|| NAMES.iter().find(|(name, _)| *name == word).map(|(_, errno)| *errno))
 }
 
 fn unknown(from: &Instance<'_>, word: &str, diagnostics: &mut Diagnostics) -> Option<i32> {

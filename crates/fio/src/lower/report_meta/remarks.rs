@@ -21,9 +21,9 @@ pub(in crate::lower) fn remarks(from: &Instance<'_>) -> String {
 
 /// Removed options that fio still accepts.
 fn deprecated(from: &Instance<'_>) -> String {
-    let is_dropped = |row: &options::Row| matches!(row.kind, Kind::Deprecated);
-    let dropped = |name: &&str| options::TABLE.find(name).is_some_and(is_dropped);
-    let given = from.options.given.iter().map(|(name, _)| name).filter(dropped);
+    let given = from.options.given.iter().map(|(name, _)| name).filter(|name| {
+        options::TABLE.find(name).is_some_and(|row| matches!(row.kind, Kind::Deprecated))
+    });
     given.map(|name| format!("Option {name} is deprecated\n")).collect()
 }
 

@@ -201,10 +201,9 @@ fn all_files_of_a_directory() {
     let [only] = &files("")[..] else { panic!("one file is long enough") };
     assert_eq!((only.path.to_str(), only.size), (Some("/tmp/full"), None));
     let both = files("size=128k\n");
-    let sizes = |target: &Target| (target.path.clone(), target.size);
     let share = Some(k(64));
     assert_eq!(
-        both.iter().map(sizes).collect::<Vec<_>>(),
+        both.iter().map(|target| (target.path.clone(), target.size)).collect::<Vec<_>>(),
         [("/tmp/full".into(), share), ("/tmp/sub/small".into(), share)]
     );
     let errors = lowered_on("[a]\nopendir=/nowhere\nrw=read\n", &some_host()).unwrap_err();

@@ -36,8 +36,9 @@ pub fn made(time_ns: u64, sector: u64, bytes: u32, kind: u32, classes: u32) -> E
 }
 
 fn read_as(given: &TraceOptions, bytes: Vec<u8>) -> Result<Recorded, String> {
-    let device = |major, minor| ((major, minor) == (8, 0)).then(|| PathBuf::from("/dev/a"));
-    let read = super::super::read("t.bin", Box::new(Cursor::new(bytes)), given, &device);
+    let read = super::super::read("t.bin", Box::new(Cursor::new(bytes)), given, &|major, minor| {
+        ((major, minor) == (8, 0)).then(|| PathBuf::from("/dev/a"))
+    });
     read.map_err(|fault| format!("{fault}; {}", fault.remedy))
 }
 

@@ -148,8 +148,9 @@ pub(super) fn add_compression(rd: &mut Rd, text: &str) -> Result<(), Refused> {
         let message = format!("`{text}` has a share that no data can have");
         return Err(Refused::whole(text, message, "give percent above 0 and up to 100"));
     }
-    let ratio = |percent: f64| (100_000.0 / percent).round() / 1000.0;
-    let values = LoopValues::Numbers(percents.into_iter().map(ratio).collect());
+    let values = LoopValues::Numbers(
+        percents.into_iter().map(|percent| (100_000.0 / percent).round() / 1000.0).collect(),
+    );
     put(rd, Loop { kind: LoopKind::CompressionRatio, values });
     Ok(())
 }

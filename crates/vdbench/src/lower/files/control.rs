@@ -47,6 +47,30 @@ impl Control {
         }
     }
 
+    /// The shape that created a tree, with all its files.
+    pub fn shape(&self) -> Shape {
+        let sizes = match self.sizes[..] {
+            [size] => FileSizes::Fixed(size),
+            [mean, 0] => FileSizes::Around(mean),
+            ref pairs => {
+                let pairs = pairs.chunks_exact(2).map(|pair| (pair[0], pair[1] as f64));
+                FileSizes::Mixed(pairs.collect())
+            }
+        };
+        Shape {
+            depth: self.depth as u32,
+            width: self.width as u32,
+            files: self.files,
+            placement: match self.placement.as_str() {
+                "all" => FilePlacement::All,
+                _ => FilePlacement::Bottom,
+            },
+            sizes,
+            total_size: None,
+            working_set: None,
+        }
+    }
+
     /// Reads a control file.
     ///
     /// # Errors

@@ -100,7 +100,9 @@ impl Formatter {
         &self,
         step: FormatStep,
         shape: &Shape,
-        (flags, restart, content): (OpenFlags, bool, &Content),
+        flags: OpenFlags,
+        restart: bool,
+        content: &Content,
     ) -> Entries {
         let once = |over, present: &[Step], absent: &[Step]| Entries {
             over,

@@ -50,13 +50,15 @@ pub fn groups<'a>(
     systems: &[FileSystem<'_>],
     workloads: &[Workload<'a>],
     asked: &[FileOperation],
-    (values, seats): (&Values, &Seats),
+    values: &Values,
+    seats: &Seats,
 ) -> Result<Vec<Group<'a>>, Vec<String>> {
     let (mut groups, mut wrong) = (Vec::new(), Vec::new());
     for workload in workloads {
-        let of_workload =
-            |seats: Vec<Seat>| of_workload(systems, workload, asked, (values, &seats));
-        match seats.of_workload(workload).and_then(of_workload) {
+        match seats
+            .of_workload(workload)
+            .and_then(|seats| of_workload(systems, workload, asked, values, &seats))
+        {
             Ok(more) => groups.extend(more),
             Err(sentence) => wrong.push(sentence),
         }
@@ -64,9 +66,9 @@ pub fn groups<'a>(
     if let Err(sentence) = share_the_rest(&mut groups) {
         wrong.push(sentence);
     }
-    wrong.extend(seats::wrong(&groups, systems));
+    wrong.extend(misshared(&groups, systems));
     for at in 0..groups.len() {
-        let users = seats::users(&groups, groups[at].fsd);
+        let users = users(&groups, groups[at].fsd);
         groups[at].part = seats::part(&users, &groups[at].seat);
     }
     if wrong.is_empty() { Ok(groups) } else { Err(wrong) }
@@ -77,7 +79,8 @@ fn of_workload<'a>(
     systems: &[FileSystem<'_>],
     workload: &Workload<'a>,
     asked: &[FileOperation],
-    (values, seats): (&Values, &[Seat]),
+    values: &Values,
+    seats: &[Seat],
 ) -> Result<Vec<Group<'a>>, String> {
     let (name, fwd) = (workload.name, workload.fwd);
     let of_run = values.operation.map_or_else(|| asked.to_vec(), |operation| vec![operation]);
@@ -125,7 +128,6 @@ fn check(
 ) -> Result<(), String> {
     use FileOperation::{Read, Write};
     let io = fwd.file_io;
-    let moves = |operation: &FileOperation| matches!(operation, Read | Write);
     let goes = operations.iter().any(|operation| goes_over(*operation));
     let is_own = fwd.read_percent.is_some();
     let sentence = match read_percent {
@@ -134,7 +136,12 @@ fn check(
         Some(_) if is_own && !io.random => {
             "rdpct= is for random places; add fileio=random, or remove rdpct="
         }
-        Some(_) if operations.len() > 1 || goes || is_own && !operations.iter().all(moves) => {
+        Some(_)
+            if operations.len() > 1
+                || goes
+                || is_own
+                    && !operations.iter().all(|operation| matches!(operation, Read | Write)) =>
+        {
             "rdpct= takes operation=read or operation=write, and one of them"
         }
         _ if io.shared && fwd.file_select.random => {
@@ -154,8 +161,8 @@ fn fsds(systems: &[FileSystem<'_>], fwd: &str, names: &[String]) -> Result<Vec<u
     }
     let mut found = Vec::new();
     for name in names {
-        let fits = |at: &usize| matches(name, systems[*at].name);
-        let more: Vec<usize> = (0..systems.len()).filter(fits).collect();
+        let more: Vec<usize> =
+            (0..systems.len()).filter(|at| matches(name, systems[*at].name)).collect();
         if more.is_empty() {
             return Err(format!("fwd={fwd}: there is no fsd={name}"));
         }
@@ -186,6 +193,44 @@ fn share_the_rest(groups: &mut [Group<'_>]) -> Result<(), String> {
     }
 }
 
+/// Hosts that work on a file system, each once.
+pub fn users(groups: &[Group<'_>], fsd: usize) -> Vec<Seat> {
+    let mut users: Vec<Seat> = Vec::new();
+    for group in groups.iter().filter(|group| group.fsd == fsd || group.target == Some(fsd)) {
+        if !users.contains(&group.seat) {
+            users.push(group.seat.clone());
+        }
+    }
+    users
+}
+
+/// Sentences about file systems that several hosts must not share.
+fn misshared(groups: &[Group<'_>], systems: &[FileSystem<'_>]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (fsd, system) in systems.iter().enumerate() {
+        let users = users(groups, fsd);
+        let [_, _, ..] = &users[..] else { continue };
+        let labels: Vec<&str> = users.iter().map(|seat| seat.label.as_str()).collect();
+        let (name, labels) = (system.name, labels.join(", "));
+        if !system.fsd.shared {
+            wrong.push(format!(
+                "fsd={name} is used by hosts {labels}; add shared=yes to it where they share its \
+                 directory, or host= to its workloads, so that one host has it"
+            ));
+        }
+        let of_directories = |group: &&Group<'_>| {
+            matches!(group.operation, FileOperation::Mkdir | FileOperation::Rmdir)
+        };
+        if groups.iter().filter(|group| group.fsd == fsd).any(|group| of_directories(&group)) {
+            wrong.push(format!(
+                "operation=mkdir and rmdir of fsd={name} are for one host, for directories lie in \
+                 one another, and {labels} use it; add host= to the workload"
+            ));
+        }
+    }
+    wrong
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,7 +252,7 @@ mod tests {
         let of = fwd(&["fsd*"], 9);
         let workloads = [Workload { name: "fwd1", fwd: &of }];
         let asked = [FileOperation::Read, FileOperation::Getattr];
-        let groups = groups(&systems, &workloads, &asked, (&Values::default(), &Seats::default()))
+        let groups = groups(&systems, &workloads, &asked, &Values::default(), &Seats::default())
             .expect("groups");
         let seen: Vec<_> =
             groups.iter().map(|g| (g.fsd, g.operation, g.threads, g.share)).collect();
@@ -224,7 +269,7 @@ mod tests {
             let fwds: Vec<Fwd> =
                 skews.iter().map(|skew| Fwd { skew: *skew, ..fwd(&["fsd1"], 1) }).collect();
             let workloads: Vec<_> = fwds.iter().map(|fwd| Workload { name: "f", fwd }).collect();
-            let groups = groups(&systems, &workloads, &[], (&Values::default(), &Seats::default()));
+            let groups = groups(&systems, &workloads, &[], &Values::default(), &Seats::default());
             groups.map(|groups| groups.iter().map(|group| group.share).collect::<Vec<_>>())
         };
         assert_eq!(shares(&[None, None]), Ok(vec![50.0, 50.0]));
@@ -274,7 +319,7 @@ mod tests {
         ];
         for (fwd, part) in cases {
             let workloads = [Workload { name: "w", fwd: &fwd }];
-            let wrong = groups(&systems, &workloads, &[], (&Values::default(), &Seats::default()));
+            let wrong = groups(&systems, &workloads, &[], &Values::default(), &Seats::default());
             let wrong = wrong.expect_err(part);
             assert!(wrong[0].contains(part) && wrong[0].contains("fwd=w"), "{wrong:?}");
         }

@@ -7,12 +7,12 @@ use candor_plan::{Job, Nanos, PathText, Phase, Stop};
 
 use super::control::Control;
 use super::format::Formatter;
-use super::group::{Group, groups};
-use super::seats::{self, Seats};
+use super::group::{self, Group, groups};
+use super::seats::Seats;
 use super::{Common, FileSystem, FormatPhase, Formatted, Shape, Trees, Values, Workload};
 use crate::definitions::Definition;
 use crate::definitions::dedup::Dedup;
-use crate::definitions::fwd::{FileOperation, Fwd};
+use crate::definitions::fwd::FileOperation;
 use crate::definitions::open_flags::OpenFlags;
 use crate::definitions::rate;
 use crate::definitions::rd::{Format, LoopKind, Rd};
@@ -49,11 +49,7 @@ pub struct Anchor {
 }
 
 /// Makes the phases of runs on file systems.
-pub fn lower(
-    request: &Request<'_>,
-    runs: &[Run],
-    (lowered, out): (&mut Lowered, &mut Diagnostics),
-) {
+pub fn lower(request: &Request<'_>, runs: &[Run], lowered: &mut Lowered, out: &mut Diagnostics) {
     let lowering = Lowering::of(request);
     let wrong = lowering.anchors();
     let is_wrong = !wrong.is_empty();
@@ -63,7 +59,7 @@ pub fn lower(
     }
     let mut trees = Trees::new(lowering.seats.are_systems());
     let mut told = Vec::<String>::new();
-    lowering.recover(&mut trees, (lowered, out));
+    lowering.recover(&mut trees, lowered, out);
     for run in runs {
         match lowering.run(run, &mut trees, out) {
             Ok(more) => lowered.runs.extend(more),
@@ -105,13 +101,16 @@ struct Lowering<'a> {
 impl<'a> Lowering<'a> {
     fn of(request: &'a Request<'a>) -> Lowering<'a> {
         let file = request.file;
-        let system =
-            |fsd: &'a Definition<_>| FileSystem { name: &fsd.name.text, fsd: &fsd.options };
         let formatter = Formatter::of(file.format.as_ref().map(|format| {
             let has = |name: &str| format.given.at(name).is_some();
             (&format.options, has("threads"), has("xfersizes"))
         }));
-        let systems = file.fsds.all.iter().map(system).collect();
+        let systems = file
+            .fsds
+            .all
+            .iter()
+            .map(|fsd| FileSystem { name: &fsd.name.text, fsd: &fsd.options })
+            .collect();
         let seats = Seats::of(request);
         Lowering { request, systems, seats, wish: request.asked.format, formatter }
     }
@@ -144,7 +143,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Adds the run that reads all files in recovered journals.
-    fn recover(&self, trees: &mut Trees, (lowered, out): (&mut Lowered, &mut Diagnostics)) {
+    fn recover(&self, trees: &mut Trees, lowered: &mut Lowered, out: &mut Diagnostics) {
         let [true, reads] = validation::recovers(self.request) else { return };
         let mut left = Vec::new();
         for (system, definition) in self.systems.iter().zip(&self.request.file.fsds.all) {
@@ -157,7 +156,11 @@ impl<'a> Lowering<'a> {
             }
         }
         if reads && !left.is_empty() {
-            lowered.runs.push(validation::recovery_of_files(&left));
+            let requested = vec![FileOperation::Read];
+            lowered.runs.push(LoweredRun {
+                files: Some(FilesOfRun { requested, ..FilesOfRun::default() }),
+                ..validation::recovery_of_files(&left)
+            });
         }
     }
 
@@ -172,8 +175,8 @@ impl<'a> Lowering<'a> {
             sentences.iter().map(|sentence| wrong(rd, sentence)).collect::<Vec<_>>()
         };
         let workloads = self.workloads(rd).map_err(|sentence| wrong(vec![sentence]))?;
-        let of = (&values, &self.seats);
-        let groups = groups(&self.systems, &workloads, &rd.options.operations, of);
+        let operations = &rd.options.operations;
+        let groups = groups(&self.systems, &workloads, operations, &values, &self.seats);
         Ok((values, groups.map_err(wrong)?))
     }
 
@@ -204,16 +207,17 @@ impl<'a> Lowering<'a> {
         let content = content(self.request, &Dedup::default(), ratio, bytes, out);
         let format = self.format(rd, run);
         let with_users = |(at, shape): (&usize, &Shape)| {
-            (self.systems[*at], shape.clone(), seats::users(&groups, *at))
+            (self.systems[*at], shape.clone(), group::users(&groups, *at))
         };
         let used: Vec<Formatted<'_>> = systems.iter().zip(&shapes).map(with_users).collect();
         let mut all = Vec::new();
         match self.made_first(format, &systems, trees) {
             Some(made) => {
-                let flags = (rd.options.open_flags, &content);
-                let phases = trees.format(&used, made, &self.formatter, flags).map_err(one)?;
+                let phases = trees
+                    .format(&used, made, &self.formatter, rd.options.open_flags, &content)
+                    .map_err(one)?;
                 let anchors = self.anchors_of(&used, !made.clean);
-                all.extend(formatting(run, rd, (phases, anchors), made.limited));
+                all.extend(formatting(run, rd, phases, anchors, made.limited));
             }
             // A simulation looks at no tree.
             None if self.request.asked.is_simulation => {}
@@ -232,9 +236,9 @@ impl<'a> Lowering<'a> {
             transfer_size: values.transfer_size,
             content,
         };
-        let jobs = trees.jobs(&self.systems, &groups, (&values, &common)).map_err(one)?;
+        let jobs = trees.jobs(&self.systems, &groups, &values, &common).map_err(one)?;
         let anchors = self.anchors_of(&used, true);
-        let itself = self.itself(run, rd, (&groups, jobs), anchors);
+        let itself = self.itself(run, rd, &groups, jobs, anchors);
         let has_skew = groups.iter().any(|group| group.workload.skew.is_some());
         if has_skew && !shares::are_kept(&itself.phase.jobs, &itself.jobs, run.rate) {
             return Err(vec![wrong(shares::NOT_KEPT.to_owned()).remedy(shares::KEEP)]);
@@ -252,7 +256,7 @@ impl<'a> Lowering<'a> {
         let mut missing = Vec::new();
         for at in used.iter().filter(|_| !self.request.asked.is_simulation) {
             let (system, anchor) = (&self.systems[*at], self.systems[*at].anchor());
-            for seat in seats::users(groups, *at) {
+            for seat in group::users(groups, *at) {
                 let Some(number) = seat.system else { continue };
                 if self.request.host.found_on(number, &anchor) == Found::Directory {
                     continue;
@@ -274,7 +278,8 @@ impl<'a> Lowering<'a> {
         &self,
         run: &Run,
         rd: &Definition<Rd>,
-        (groups, jobs): (&[Group<'_>], Vec<Job>),
+        groups: &[Group<'_>],
+        jobs: Vec<Job>,
         anchors: Vec<Anchor>,
     ) -> LoweredRun {
         let Rd { elapsed_s, warmup_s, interval_s, pause_s, .. } = rd.options;
@@ -340,8 +345,14 @@ impl<'a> Lowering<'a> {
         }
         let mut found: Vec<Workload<'a>> = Vec::new();
         for name in &rd.options.fwds {
-            let fits = |fwd: &&Definition<Fwd>| matches(name, &fwd.name.text);
-            let more: Vec<_> = self.request.file.fwds.all.iter().filter(fits).collect();
+            let more: Vec<_> = self
+                .request
+                .file
+                .fwds
+                .all
+                .iter()
+                .filter(|fwd| matches(name, &fwd.name.text))
+                .collect();
             if more.is_empty() {
                 return Err(format!("there is no fwd={name}"));
             }
@@ -423,7 +434,8 @@ fn begun(run: &Run, rd: &Definition<Rd>) -> LoweredRun {
 fn formatting(
     run: &Run,
     rd: &Definition<Rd>,
-    (phases, anchors): (Vec<FormatPhase>, Vec<Anchor>),
+    phases: Vec<FormatPhase>,
+    anchors: Vec<Anchor>,
     is_limited: bool,
 ) -> Option<LoweredRun> {
     let time = is_limited.then(|| Nanos::from_secs(rd.options.elapsed_s));

@@ -3,9 +3,7 @@
 
 use candor_plan::entries::HostPart;
 
-use super::group::Group;
-use super::{FileSystem, Workload};
-use crate::definitions::fwd::FileOperation;
+use super::Workload;
 use crate::lower::{Request, Systems};
 use crate::values::matches;
 
@@ -36,8 +34,8 @@ impl Seats {
         let hosts = request.file.hosts.iter();
         if systems.is_empty() {
             let first = hosts.map(|host| host.label.clone()).next();
-            let of = |label| Seats(vec![Seat { label, system: None }]);
-            return first.map_or_else(Seats::default, of);
+            return first
+                .map_or_else(Seats::default, |label| Seats(vec![Seat { label, system: None }]));
         }
         let seat = |label: &String| Seat {
             label: label.clone(),
@@ -76,18 +74,6 @@ impl Seats {
     }
 }
 
-/// Hosts that work on a file system, each once.
-pub fn users(groups: &[Group<'_>], fsd: usize) -> Vec<Seat> {
-    let uses = |group: &&Group<'_>| group.fsd == fsd || group.target == Some(fsd);
-    let mut users: Vec<Seat> = Vec::new();
-    for group in groups.iter().filter(uses) {
-        if !users.contains(&group.seat) {
-            users.push(group.seat.clone());
-        }
-    }
-    users
-}
-
 /// Share of a host in a file system; `None` if this host runs all jobs.
 pub fn part(users: &[Seat], seat: &Seat) -> Option<HostPart> {
     seat.system?;
@@ -95,45 +81,20 @@ pub fn part(users: &[Seat], seat: &Seat) -> Option<HostPart> {
     Some(HostPart { number: number as u32, of: users.len() as u32 })
 }
 
-/// Sentences about file systems that several hosts use and that they cannot.
-pub fn wrong(groups: &[Group<'_>], systems: &[FileSystem<'_>]) -> Vec<String> {
-    let mut wrong = Vec::new();
-    for (fsd, system) in systems.iter().enumerate() {
-        let users = users(groups, fsd);
-        let [_, _, ..] = &users[..] else { continue };
-        let labels: Vec<&str> = users.iter().map(|seat| seat.label.as_str()).collect();
-        let (name, labels) = (system.name, labels.join(", "));
-        if !system.fsd.shared {
-            wrong.push(format!(
-                "fsd={name} is used by hosts {labels}; add shared=yes to it where they share its \
-                 directory, or host= to its workloads, so that one host has it"
-            ));
-        }
-        let of_directories = |group: &&Group<'_>| {
-            matches!(group.operation, FileOperation::Mkdir | FileOperation::Rmdir)
-        };
-        if groups.iter().filter(|group| group.fsd == fsd).any(|group| of_directories(&group)) {
-            wrong.push(format!(
-                "operation=mkdir and rmdir of fsd={name} are for one host, for directories lie in \
-                 one another, and {labels} use it; add host= to the workload"
-            ));
-        }
-    }
-    wrong
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::Values;
-    use super::super::group::groups;
+    use super::super::group::{Group, groups};
+    use super::super::{FileSystem, Values};
     use super::*;
     use crate::definitions::fsd::Fsd;
-    use crate::definitions::fwd::Fwd;
+    use crate::definitions::fwd::{FileOperation, Fwd};
 
     fn seats() -> Seats {
-        let seat =
-            |(label, number): (&str, u32)| Seat { label: label.into(), system: Some(number) };
-        Seats([("a", 0), ("b", 1), ("c", 2)].map(seat).to_vec())
+        Seats(
+            [("a", 0), ("b", 1), ("c", 2)]
+                .map(|(label, number)| Seat { label: label.into(), system: Some(number) })
+                .to_vec(),
+        )
     }
 
     /// Labels, shares and threads of a workload's groups.
@@ -142,7 +103,7 @@ mod tests {
         let systems = [FileSystem { name: "fsd1", fsd: &fsd }];
         let fwd = Fwd { fsds: vec!["fsd1".into()], ..fwd };
         let workloads = [Workload { name: "w", fwd: &fwd }];
-        let groups = groups(&systems, &workloads, &[], (&Values::default(), &seats()))?;
+        let groups = groups(&systems, &workloads, &[], &Values::default(), &seats())?;
         let of = |group: &Group<'_>| {
             let part = group.part.expect("a part");
             (group.seat.label.clone(), part, group.threads)

@@ -4,7 +4,6 @@ use candor_plan::units::SizeSpec;
 use candor_plan::{Bytes, Tree};
 
 use super::Values;
-use super::control::Control;
 use crate::definitions::fsd::{FilePlacement, FileSizes, Fsd};
 
 /// Names of directories and files in vdbench's form.
@@ -60,30 +59,6 @@ impl Shape {
             total_size,
             working_set: working_set.filter(|bytes| *bytes > 0.0).map(|bytes| bytes as u64),
         })
-    }
-
-    /// The shape that created a tree, with all its files.
-    pub fn of_control(control: &Control) -> Shape {
-        let sizes = match control.sizes[..] {
-            [size] => FileSizes::Fixed(size),
-            [mean, 0] => FileSizes::Around(mean),
-            ref pairs => {
-                let pairs = pairs.chunks_exact(2).map(|pair| (pair[0], pair[1] as f64));
-                FileSizes::Mixed(pairs.collect())
-            }
-        };
-        Shape {
-            depth: control.depth as u32,
-            width: control.width as u32,
-            files: control.files,
-            placement: match control.placement.as_str() {
-                "all" => FilePlacement::All,
-                _ => FilePlacement::Bottom,
-            },
-            sizes,
-            total_size: None,
-            working_set: None,
-        }
     }
 
     /// The tree of the plan.

@@ -36,10 +36,10 @@ fn jobs_of(fwd: Fwd, values: &Values) -> Vec<Job> {
         [FileSystem { name: "fsd1", fsd: &fsd }, FileSystem { name: "fsd2", fsd: &other }];
     let fwd = Fwd { fsds: vec!["fsd1".into()], ..fwd };
     let workloads = [Workload { name: "fwd1", fwd: &fwd }];
-    let groups = groups(&systems, &workloads, &[], (values, &Seats::default())).expect("groups");
+    let groups = groups(&systems, &workloads, &[], values, &Seats::default()).expect("groups");
     let mut trees = Trees::default();
     let common = Common { transfer_size: values.transfer_size, ..common() };
-    let jobs = trees.jobs(&systems, &groups, (values, &common)).expect("jobs");
+    let jobs = trees.jobs(&systems, &groups, values, &common).expect("jobs");
     assert_plan(trees.into_targets(), vec![jobs.clone()]);
     jobs
 }
@@ -47,8 +47,14 @@ fn jobs_of(fwd: Fwd, values: &Values) -> Vec<Job> {
 /// A plan of phases with these jobs has no errors.
 fn assert_plan(targets: Vec<Target>, phases: Vec<Vec<Job>>) {
     let stop = Stop { time: Some(Nanos::from_secs(1)), ..Stop::default() };
-    let phase = |jobs| Phase { stop: stop.clone(), jobs, ..Phase::default() };
-    let plan = Plan { targets, phases: phases.into_iter().map(phase).collect(), ..Plan::default() };
+    let plan = Plan {
+        targets,
+        phases: phases
+            .into_iter()
+            .map(|jobs| Phase { stop: stop.clone(), jobs, ..Phase::default() })
+            .collect(),
+        ..Plan::default()
+    };
     let errors: Vec<_> = check(&plan).into_iter().filter(candor_plan::Problem::is_error).collect();
     assert!(errors.is_empty(), "{errors:#?}");
 }
@@ -181,12 +187,8 @@ fn formatted(
     let shape = Shape::of(fsd, values).expect("a shape");
     let formatter = Formatter::of(None);
     let content = Content::default();
-    let phases = trees.format(
-        &[(system, shape, vec![Seat::default()])],
-        format,
-        &formatter,
-        (None, &content),
-    );
+    let phases =
+        trees.format(&[(system, shape, vec![Seat::default()])], format, &formatter, None, &content);
     let phases = phases.expect("phases");
     let of = |(step, jobs): &FormatPhase| {
         let target = trees.targets.iter().find(|target| target.name == jobs[0].0.targets[0]);
@@ -270,10 +272,9 @@ fn flags_of_the_run_come_before_those_of_the_workload() {
         };
         let workloads = [Workload { name: "a", fwd: &fwd }];
         let values = Values::default();
-        let groups =
-            groups(&systems, &workloads, &[], (&values, &Seats::default())).expect("groups");
+        let groups = groups(&systems, &workloads, &[], &values, &Seats::default()).expect("groups");
         let common = Common { open_flags: of_run, ..common() };
-        let jobs = Trees::default().jobs(&systems, &groups, (&values, &common)).expect("jobs");
+        let jobs = Trees::default().jobs(&systems, &groups, &values, &common).expect("jobs");
         let of = entries(&jobs[0]);
         (of.direct, of.open_sync, of.has(Step::Fsync))
     };

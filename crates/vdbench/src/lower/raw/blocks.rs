@@ -44,7 +44,7 @@ impl Shape {
         let streams = wd.streams.filter(|_| sequential).map(|streams| streams as u32);
         let host = of_run.request.host;
         let cpus = host.cpus().map_or(1, |cpus| cpus.len() as u32);
-        let issue = issue(flags.direct, sequential, part.threads, (host.async_engine(), cpus));
+        let issue = issue(flags.direct, sequential, part.threads, host.async_engine(), cpus);
         let issue = match streams {
             Some(streams) => Issue {
                 workers: streams.max(1),
@@ -71,7 +71,7 @@ impl Shape {
 }
 
 /// The fastest way to keep N operations in flight.
-fn issue(direct: bool, sequential: bool, threads: u32, (many, cpus): (Engine, u32)) -> Issue {
+fn issue(direct: bool, sequential: bool, threads: u32, many: Engine, cpus: u32) -> Issue {
     let one = |engine, depth| Issue { engine, workers: 1, depth };
     match (direct, sequential) {
         _ if threads == 1 => one(Engine::Psync, 1),
@@ -199,7 +199,7 @@ fn place(
     blocks.access = if workload.is_sequential() {
         places::ascending(has_hits.then_some((hits, area)), stride(workload, of_run, out))
     } else if has_hits {
-        places::with_hits(hits, area, length)
+        places::with_hits(hits[0], hits[1], area, length)
     } else if band.is_some() {
         places::hot()
     } else if let Some(zones) = wrapped {
@@ -295,17 +295,17 @@ mod tests {
 
     #[test]
     fn as_many_operations_are_in_flight_as_there_are_threads() {
-        let many = (Engine::IO_URING, 8);
+        let many = Engine::IO_URING;
         for threads in 1..200 {
             for (direct, sequential) in [(true, true), (true, false), (false, true), (false, false)]
             {
-                let found = issue(direct, sequential, threads, many);
+                let found = issue(direct, sequential, threads, many, 8);
                 assert_eq!(found.workers * found.depth, threads, "{direct} {sequential}");
                 assert!(!sequential || found.workers == 1, "a sequential stream is one");
             }
         }
-        assert_eq!(issue(false, true, 4, (Engine::LIBAIO, 8)).engine, Engine::Threads);
-        assert_eq!(issue(true, false, 64, many).workers, 4);
+        assert_eq!(issue(false, true, 4, Engine::LIBAIO, 8).engine, Engine::Threads);
+        assert_eq!(issue(true, false, 64, many, 8).workers, 4);
     }
 
     #[test]

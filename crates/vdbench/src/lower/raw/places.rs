@@ -79,10 +79,10 @@ fn zoned(zones: PerDirection<Vec<(f64, u64)>>) -> Access {
 }
 
 /// Random offsets with shares in the hit area at the start.
-pub(super) fn with_hits(hit_percent: [f64; 2], area: u64, length: u64) -> Access {
+pub(super) fn with_hits(read_percent: f64, write_percent: f64, area: u64, length: u64) -> Access {
     let of = |percent: f64| vec![(percent, area), (100.0 - percent, length - area)];
-    let mut zones = PerDirection::all(of(hit_percent[0]));
-    zones.write = of(hit_percent[1]);
+    let mut zones = PerDirection::all(of(read_percent));
+    zones.write = of(write_percent);
     zoned(zones)
 }
 
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn hits_fall_on_the_start() {
-        let Access::Zoned { zones } = with_hits([80.0, 0.0], MIB, 10 * MIB) else {
+        let Access::Zoned { zones } = with_hits(80.0, 0.0, MIB, 10 * MIB) else {
             panic!("no zones")
         };
         assert_eq!(zones.read[0].access_percent, 80.0);

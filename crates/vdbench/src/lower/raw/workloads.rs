@@ -117,8 +117,8 @@ pub(super) fn of_run<'a>(
     let scope = rd.in_texts(request.texts);
     let mut wds: Vec<Definition<Wd>> = Vec::new();
     for name in &rd.options.wds {
-        let fits = |wd: &&Definition<Wd>| values::matches(name, &wd.name.text);
-        let found: Vec<_> = request.file.wds.all.iter().filter(fits).collect();
+        let found: Vec<_> =
+            request.file.wds.all.iter().filter(|wd| values::matches(name, &wd.name.text)).collect();
         if found.is_empty() {
             let message = format!("rd={} names no workload with wd={name}", rd.name.text);
             let remedy = "define it with wd= before that; the order is sd=, wd=, rd=";
@@ -203,8 +203,7 @@ fn hosts(request: &Request<'_>, wd: &Definition<Wd>, out: &mut Diagnostics) -> V
     if !hosts.is_empty() {
         return hosts;
     }
-    let is_local = |name: &String| values::matches(name, LOCAL);
-    if !wanted.is_empty() && !wanted.iter().any(is_local) {
+    if !wanted.is_empty() && !wanted.iter().any(|name| values::matches(name, LOCAL)) {
         let message =
             format!("wd={} runs on host {}, which is not defined", wd.name.text, wanted.join(", "));
         out.wrong(&wd.in_texts(request.texts), "host", message, "define it with hd=");

@@ -52,10 +52,9 @@ const EACH: [(FileOperation, &str, bool); 11] = [
 ];
 
 fn each(used: &[FileOperation]) -> impl Iterator<Item = (FileOperation, Column)> {
-    let shown =
-        |(operation, _, always): &(FileOperation, &str, bool)| *always || used.contains(operation);
-    let column = |(operation, title, _)| (operation, Column { title, fields: RATE_AND_RESPONSE });
-    EACH.into_iter().filter(shown).map(column)
+    EACH.into_iter()
+        .filter(|(operation, _, always)| *always || used.contains(operation))
+        .map(|(operation, title, _)| (operation, Column { title, fields: RATE_AND_RESPONSE }))
 }
 
 /// Both header lines, without the date and its spaces.
@@ -69,9 +68,9 @@ pub fn headings(used: &[FileOperation]) -> [String; 2] {
 /// A line of numbers, without the time of day.
 pub fn row(sheet: &FileSheet, label: &str, figures: &Figures) -> String {
     use FileOperation::{Read, Write};
-    let megabytes =
-        |operation| per(done(figures, operation).bytes as f64 / sheet.megabyte(), figures.seconds);
-    let [read_mb, written_mb] = [Read, Write].map(megabytes);
+    let [read_mb, written_mb] = [Read, Write].map(|operation| {
+        per(done(figures, operation).bytes as f64 / sheet.megabyte(), figures.seconds)
+    });
     let (both, cpu) = (transfers(figures), figures.cpu.unwrap_or_default());
     let bytes = per(both.bytes as f64, both.ops as f64).floor();
     let reads = 100.0 * per(done(figures, Read).ops as f64, both.ops as f64);

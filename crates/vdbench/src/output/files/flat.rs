@@ -68,9 +68,9 @@ const OTHERS: [FileOperation; 11] = [
 /// Values of these columns, in their order.
 pub fn cells(sheet: &FileSheet, run: &LoweredRun, figures: &Figures) -> Vec<Cell> {
     use FileOperation::{Read, Write};
-    let megabytes =
-        |operation| per(done(figures, operation).bytes as f64 / sheet.megabyte(), figures.seconds);
-    let [read_mb, written_mb] = [Read, Write].map(megabytes);
+    let [read_mb, written_mb] = [Read, Write].map(|operation| {
+        per(done(figures, operation).bytes as f64 / sheet.megabyte(), figures.seconds)
+    });
     let both = |operation| rate_and_response(figures, operation).map(Cell::Number);
     let transfers = transfers(figures);
     let mut cells = vec![
