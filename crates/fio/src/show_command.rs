@@ -3,7 +3,6 @@
 use candor_plan::shell::quoted;
 
 use super::ast::{Ast, Block};
-use candor_front::Assignment;
 
 /// A line per job file: an equivalent command line.
 pub fn lines(ast: &Ast) -> String {
@@ -30,11 +29,10 @@ pub fn lines(ast: &Ast) -> String {
 }
 
 fn options(block: &Block) -> impl Iterator<Item = String> {
-    let word = |assignment: &Assignment| match &assignment.value {
+    block.assignments.iter().map(|assignment| match &assignment.value {
         Some(value) => quoted(&format!("--{}={}", assignment.name.text, value.text)),
         None => quoted(&format!("--{}", assignment.name.text)),
-    };
-    block.assignments.iter().map(word)
+    })
 }
 
 #[cfg(test)]

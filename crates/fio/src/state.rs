@@ -117,16 +117,18 @@ pub(super) fn decoded(bytes: &[u8]) -> Result<Loaded, String> {
     if first.checked_mul(ENTRY_BYTES as u64) != Some(entries.len() as u64) {
         return Err(format!("it has {} bytes of {first} entries", entries.len()));
     }
-    let entry = |entry: &[u8]| Finished {
-        file: u32::try_from(number(entry, 0).unwrap_or(0)).unwrap_or(u32::MAX),
-        offset: Bytes(number(entry, 8).unwrap_or(0)),
-    };
     let mark = 32 + RANDOM_BYTES;
     Ok(Loaded {
         written: Written {
             ops: number(body, 16).unwrap_or(0),
             window: depths & u64::from(u32::MAX),
-            finished: entries.chunks_exact(ENTRY_BYTES).map(entry).collect(),
+            finished: entries
+                .chunks_exact(ENTRY_BYTES)
+                .map(|entry| Finished {
+                    file: u32::try_from(number(entry, 0).unwrap_or(0)).unwrap_or(u32::MAX),
+                    offset: Bytes(number(entry, 8).unwrap_or(0)),
+                })
+                .collect(),
         },
         own: &body[mark - OWN_MARK.len()..mark] == OWN_MARK,
     })

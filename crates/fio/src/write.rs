@@ -203,10 +203,6 @@ impl Words {
             SizeSpec::Fixed(Bytes(bytes)) => Some(bytes.to_string()),
             _ => None,
         };
-        let range = |size: &SizeSpec| match size {
-            SizeSpec::Range(Bytes(low), Bytes(high)) => Some(format!("{low}-{high}")),
-            _ => None,
-        };
         let split = |size: &SizeSpec| match size {
             SizeSpec::Weighted(parts) => Some(
                 parts
@@ -219,7 +215,10 @@ impl Words {
         };
         for (name, of) in [
             ("bs", &fixed as &dyn Fn(&SizeSpec) -> Option<String>),
-            ("bsrange", &range),
+            ("bsrange", &|size| match size {
+                SizeSpec::Range(Bytes(low), Bytes(high)) => Some(format!("{low}-{high}")),
+                _ => None,
+            }),
             ("bssplit", &split),
         ] {
             if let Some(text) = words(of) {

@@ -15,7 +15,7 @@ use super::definitions::{Defined, Definition};
 use super::lines::Lines;
 use super::parameters::{self, Written};
 use super::values::{self, Unit};
-use candor_front::{Diagnostic, Given, GivenOption, Span, Word};
+use candor_front::{Diagnostic, Given, Span, Word};
 
 /// Name of definitions that set defaults for later ones.
 pub const DEFAULT: &str = "default";
@@ -154,16 +154,17 @@ fn converted(file: &ParameterFile) -> Vec<Diagnostic> {
 /// Remarks on ranges that go down in steps.
 fn falling(file: &ParameterFile) -> Vec<Diagnostic> {
     let options = file.rds.all.iter().flat_map(|rd| rd.given.iter());
-    let remark = |(name, option): (&str, &GivenOption)| {
-        let value = option.value.as_deref().unwrap_or_default();
-        let first = values::first_of_falling(value, Unit::Size)?;
-        let message = format!(
-            "{name}={value} goes down in steps, and vdbench takes {first} alone of such a range"
-        );
-        let remark = Diagnostic::warning(option.at, "range", message);
-        Some(remark.remedy("write the range upwards, or list its numbers"))
-    };
-    let mut remarks: Vec<Diagnostic> = options.filter_map(remark).collect();
+    let mut remarks: Vec<Diagnostic> = options
+        .filter_map(|(name, option)| {
+            let value = option.value.as_deref().unwrap_or_default();
+            let first = values::first_of_falling(value, Unit::Size)?;
+            let message = format!(
+                "{name}={value} goes down in steps, and vdbench takes {first} alone of such a range"
+            );
+            let remark = Diagnostic::warning(option.at, "range", message);
+            Some(remark.remedy("write the range upwards, or list its numbers"))
+        })
+        .collect();
     // Defaults apply to each definition after them.
     remarks.dedup();
     remarks

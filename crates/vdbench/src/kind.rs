@@ -88,9 +88,8 @@ pub fn meant<O: 'static>(
     table: &Table<Parameter<O>>,
     keyword: &str,
 ) -> Option<&'static Row<Parameter<O>>> {
-    let fits = |row: &&Row<Parameter<O>>| {
+    table.rows().find(|row| {
         let shortened = !row.kind.is_whole && keyword.len() >= LETTERS_MIN;
         row.names().any(|name| name == keyword || (shortened && name.starts_with(keyword)))
-    };
-    table.rows().find(fits)
+    })
 }

@@ -402,12 +402,15 @@ fn dashed<'a>(
     let joined = (!joined.is_empty())
         .then(|| Word { text: joined.to_owned(), at: Span { start, ..word.at } });
     let takes = takes(row.name);
-    let is_value = |next: &&Word| match takes {
-        Value::Needed => next.text == "-" || !next.text.starts_with('-'),
-        Value::Number => next.text.starts_with(|c: char| c.is_ascii_digit()),
-        Value::Joined => false,
-    };
-    let value = joined.or_else(|| words.next_if(is_value).cloned());
+    let value = joined.or_else(|| {
+        words
+            .next_if(|next| match takes {
+                Value::Needed => next.text == "-" || !next.text.starts_with('-'),
+                Value::Number => next.text.starts_with(|c: char| c.is_ascii_digit()),
+                Value::Joined => false,
+            })
+            .cloned()
+    });
     if value.is_none() && takes == Value::Needed {
         let message = format!("-{} needs a value", row.name);
         let error = Diagnostic::new(word.at, row.name, text, message);

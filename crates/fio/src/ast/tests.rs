@@ -62,18 +62,30 @@ fn given(files: &[(&str, &str)], words: &[&str]) -> (Ast, Vec<Diagnostic>) {
 /// The tree in short: globals in braces, sections in brackets, `|` where a file begins.
 fn shown(ast: &Ast) -> String {
     let block = |block: &Block| {
-        let one = |assignment: &Assignment| match &assignment.value {
-            Some(value) => format!("{}={}", assignment.name.text, value.text),
-            None => assignment.name.text.clone(),
-        };
-        block.assignments.iter().map(one).collect::<Vec<_>>().join(" ")
+        block
+            .assignments
+            .iter()
+            .map(|assignment| match &assignment.value {
+                Some(value) => format!("{}={}", assignment.name.text, value.text),
+                None => assignment.name.text.clone(),
+            })
+            .collect::<Vec<_>>()
+            .join(" ")
     };
-    let section = |section: &Section| {
-        let globals: Vec<_> = ast.globals_of(section).iter().map(block).collect();
-        let begins = if section.begins_file { "|" } else { "" };
-        format!("{begins}[{}]{{{}}}{}", section.name.text, globals.join("/"), block(&section.own))
-    };
-    ast.sections.iter().map(section).collect::<Vec<_>>().join(" ")
+    ast.sections
+        .iter()
+        .map(|section| {
+            let globals: Vec<_> = ast.globals_of(section).iter().map(block).collect();
+            let begins = if section.begins_file { "|" } else { "" };
+            format!(
+                "{begins}[{}]{{{}}}{}",
+                section.name.text,
+                globals.join("/"),
+                block(&section.own)
+            )
+        })
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// The tree of words that are read without a diagnostic.

@@ -90,13 +90,12 @@ fn holding(
 ) -> Vec<(File, u64)> {
     let used = blocks.size.iter().filter(|(op, _)| blocks.mix.of(*op) > 0);
     let needed = used.map(|(_, size)| size.min().0).max().unwrap_or(0);
-    let holds = |(file, nth): &(File, u64)| {
+    let all = || files.iter().zip(0..);
+    let (kept, out): (Vec<_>, Vec<_>) = all().partition(|(file, nth)| {
         length(*nth)
             .or(file.found.bytes().map(|bytes| bytes.saturating_sub(start.of(Bytes(bytes)).0)))
             .is_none_or(|bytes| bytes >= needed)
-    };
-    let all = || files.iter().zip(0..);
-    let (kept, out): (Vec<_>, Vec<_>) = all().partition(holds);
+    });
     if kept.is_empty() || out.is_empty() {
         return all().collect();
     }
@@ -224,16 +223,18 @@ fn set(mut files: Vec<Target>) -> Option<Target> {
         Some(parent) if parent.as_os_str().is_empty() => PathBuf::from("."),
         parent => parent.map(Path::to_owned).unwrap_or_default(),
     };
-    let member = |file: &Target| Member {
-        name: file.path.file_name().unwrap_or_default().text(),
-        size: file.size,
-    };
     Some(Target {
         name: format!("{} and {} more", first.name, files.len() - 1),
         path: directory,
         kind: TargetKind::FileSet,
         size: None,
-        members: files.iter().map(member).collect(),
+        members: files
+            .iter()
+            .map(|file| Member {
+                name: file.path.file_name().unwrap_or_default().text(),
+                size: file.size,
+            })
+            .collect(),
         ..first
     })
 }

@@ -130,12 +130,16 @@ fn parts<'a>(from: &Instance<'_>, given: &'a TraceOptions) -> Result<Vec<merge::
             return Err(Fault { place: option.to_owned(), message, remedy });
         }
     }
-    let part = |(nth, name): (usize, &'a String)| {
-        let percent = given.merge_scalars.get(nth).copied().unwrap_or(100.0);
-        let times = given.merge_iterations.get(nth).map_or(1, |times| *times as u64);
-        Ok(merge::Part { name, bytes: open(from, name)?, percent, times })
-    };
-    given.read.iter().enumerate().map(part).collect()
+    given
+        .read
+        .iter()
+        .enumerate()
+        .map(|(nth, name)| {
+            let percent = given.merge_scalars.get(nth).copied().unwrap_or(100.0);
+            let times = given.merge_iterations.get(nth).map_or(1, |times| *times as u64);
+            Ok(merge::Part { name, bytes: open(from, name)?, percent, times })
+        })
+        .collect()
 }
 
 fn remarks(from: &Instance<'_>, recorded: &Recorded, diagnostics: &mut Diagnostics) {

@@ -65,14 +65,13 @@ fn merge<T: Clone>(into: &mut PerDirection<T>, given: PerDirection<Option<T>>) {
 }
 
 fn align(s: &mut JobOptions, text: &str, units: Units) -> Done {
-    let one = |part: &str| {
+    let read = values::by_direction(text, &[','], |part| {
         let read = values::bytes(part, units)?;
         match read.value {
             0 => Err(Refused::whole(part, "the alignment is 0", "give 1 or more")),
             _ => Ok(read),
         }
-    };
-    let read = values::by_direction(text, &[','], one)?;
+    })?;
     let mut align = s.blocks.align.unwrap_or(PerDirection::all(0));
     merge(&mut align, per_op(read.value));
     s.blocks.align = Some(align);

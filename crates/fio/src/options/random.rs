@@ -202,10 +202,12 @@ fn sequence(text: &str, rest: Option<&str>) -> Result<Vec<u64>, Refused> {
     let remedy = "write sequence:2,0,1, for example";
     let wrong = |message: String| Refused::whole(text, message, remedy);
     let rest = rest.ok_or_else(|| wrong(format!("`{text}` names no blocks")))?;
-    let number = |word: &str| {
-        word.trim().parse().map_err(|_| wrong(format!("`{word}` is no number of a block")))
-    };
-    let blocks = rest.split(',').map(number).collect::<Result<Vec<u64>, _>>()?;
+    let blocks = rest
+        .split(',')
+        .map(|word| {
+            word.trim().parse().map_err(|_| wrong(format!("`{word}` is no number of a block")))
+        })
+        .collect::<Result<Vec<u64>, _>>()?;
     match blocks.len() {
         1..=MOST => Ok(blocks),
         many => Err(wrong(format!("{many} blocks are more than {MOST}"))),

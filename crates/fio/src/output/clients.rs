@@ -27,15 +27,22 @@ pub fn collisions(report: &Report, clients: &[ClientName]) -> Vec<Note> {
         .collect();
     paths.sort_unstable();
     paths.dedup();
-    let note = |path: String| Note {
-        asked: path,
-        did: format!("{} and {} wrote the same file", name(shared.storage_of), name(shared.index)),
-        why: "each client runs the jobs by itself, and these clients see the same storage; give \
+    paths
+        .into_iter()
+        .map(|path| Note {
+            asked: path,
+            did: format!(
+                "{} and {} wrote the same file",
+                name(shared.storage_of),
+                name(shared.index)
+            ),
+            why:
+                "each client runs the jobs by itself, and these clients see the same storage; give \
               each its own directory, or write it from one host"
-            .into(),
-        place: None,
-    };
-    paths.into_iter().map(note).collect()
+                    .into(),
+            place: None,
+        })
+        .collect()
 }
 
 /// Name of the sum.
@@ -164,14 +171,19 @@ fn document(
     };
     let mut document = json::head(now);
     if let Some(global) = &output.global_options {
-        let of_client = |host: &Host<'_>| {
-            global.iter().fold(named(Object::default(), host.client), |object, (key, value)| {
-                object.with(key, value.as_str())
-            })
-        };
         let global: Tree = match hosts {
             [_] => json::options(global).into(),
-            several => several.iter().map(of_client).collect::<Vec<_>>().into(),
+            several => several
+                .iter()
+                .map(|host| {
+                    global
+                        .iter()
+                        .fold(named(Object::default(), host.client), |object, (key, value)| {
+                            object.with(key, value.as_str())
+                        })
+                })
+                .collect::<Vec<_>>()
+                .into(),
         };
         document.put("global options", global);
     }

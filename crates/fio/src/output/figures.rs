@@ -60,10 +60,9 @@ pub(super) fn entries<'a>(report: &Report, jobs: &'a [FioJob]) -> Vec<Entry<'a>>
     let mut entries: Vec<Entry> = Vec::new();
     for job in jobs.iter().filter(|job| job.reporting.stats) {
         let figures = Figures::of_job(report, job);
-        let together = |entry: &&mut Entry| {
+        match entries.iter_mut().find(|entry| {
             job.group_reporting && entry.job.group_reporting && entry.job.group_id == job.group_id
-        };
-        match entries.iter_mut().find(together) {
+        }) {
             Some(entry) => {
                 entry.jobs += 1;
                 entry.last = job;

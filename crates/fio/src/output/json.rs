@@ -10,7 +10,6 @@ use super::idleness;
 use super::moment::Moment;
 use super::tree;
 use crate::job::{Output, Reporting, VerdictPlace};
-use crate::output::figures::by_priority::Priority;
 use crate::output::figures::direction::{DirectionFigures, whole_ms};
 use crate::output::figures::disks::{Disk, disks_shown};
 use crate::output::figures::spread::{STEPS, Spread};
@@ -208,15 +207,18 @@ fn direction(
         .with("clat_ns", latency(&direction.clat, reporting.clat_percentiles))
         .with("lat_ns", latency(&direction.lat, reporting.lat_percentiles));
     let percentiles = reporting.clat_percentiles || reporting.lat_percentiles;
-    let of_priority = |(priority, spread): (Priority, &Spread)| {
-        let name = if direction.by_priority.total { "lat_ns" } else { "clat_ns" };
-        Object::default()
-            .with("prioclass", priority.class)
-            .with("prio", priority.level)
-            .with("priohint", priority.hint)
-            .with(name, latency(spread, percentiles))
-    };
-    let priorities: Vec<_> = direction.by_priority.shown().map(of_priority).collect();
+    let priorities: Vec<_> = direction
+        .by_priority
+        .shown()
+        .map(|(priority, spread)| {
+            let name = if direction.by_priority.total { "lat_ns" } else { "clat_ns" };
+            Object::default()
+                .with("prioclass", priority.class)
+                .with("prio", priority.level)
+                .with("priohint", priority.hint)
+                .with(name, latency(spread, percentiles))
+        })
+        .collect();
     if !priorities.is_empty() {
         object.put("prios", priorities);
     }
@@ -242,10 +244,12 @@ fn latency(spread: &Spread, percentiles: bool, reporting: &Reporting, bins: bool
         .with("stddev", spread.deviation())
         .with("N", spread.count());
     if percentiles && !spread.is_empty() {
-        let add = |object: Object, percent: &f64| {
-            object.with(format!("{percent:.6}"), spread.percentile(*percent))
-        };
-        object.put("percentile", reporting.percentiles.iter().fold(Object::default(), add));
+        object.put(
+            "percentile",
+            reporting.percentiles.iter().fold(Object::default(), |object, percent| {
+                object.with(format!("{percent:.6}"), spread.percentile(*percent))
+            }),
+        );
         if bins {
             object.put(
                 "bins",

@@ -77,11 +77,10 @@ fn stretched(part: Part<'_>) -> Result<Vec<Event>, Fault> {
     let mut all = Vec::new();
     for round in 0..times.min(EVENTS_MAX as u64 / once.len().max(1) as u64 + 1) {
         let since_ns = length_ns.saturating_mul(round);
-        let later = |event: &Event| {
+        all.extend(once.iter().map(|event| {
             let time_ns = event.time_ns.saturating_add(since_ns) as f64 * factor;
             Event { time_ns: time_ns as u64, ..*event }
-        };
-        all.extend(once.iter().map(later));
+        }));
     }
     Ok(all)
 }

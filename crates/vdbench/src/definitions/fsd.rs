@@ -127,11 +127,14 @@ fn number(text: &str, bounds: RangeInclusive<u64>) -> Result<u32, Refused> {
 
 /// Expands `count=` into one definition per number.
 pub fn counted(all: &mut Vec<Definition<Fsd>>) {
-    let change = |fsd: &mut Fsd, number| {
-        let anchor = fsd.anchor.as_deref().map(|anchor| numbered(anchor, number));
-        fsd.anchor = anchor;
-    };
-    super::counted(all, |fsd| fsd.count.take(), change);
+    super::counted(
+        all,
+        |fsd| fsd.count.take(),
+        |fsd, number| {
+            let anchor = fsd.anchor.as_deref().map(|anchor| numbered(anchor, number));
+            fsd.anchor = anchor;
+        },
+    );
 }
 
 type FsdRow = Row<Parameter<Fsd>>;

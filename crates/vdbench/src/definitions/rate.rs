@@ -28,16 +28,16 @@ pub fn rate(text: &str) -> Result<Rate, Refused> {
     let numbers = match items.as_slice() {
         [item] if is_max(item) => return Ok(Rate::Max),
         [item] if item.text.eq_ignore_ascii_case("curve") => return Ok(Rate::Curve),
-        items if items.iter().any(is_max) => {
-            let rate = |item: &values::Item| {
+        items if items.iter().any(is_max) => items
+            .iter()
+            .map(|item| {
                 if is_max(item) {
                     Ok(f64::INFINITY)
                 } else {
                     values::number(&item.text, Unit::Size)
                 }
-            };
-            items.iter().map(rate).collect::<Result<_, _>>()?
-        }
+            })
+            .collect::<Result<_, _>>()?,
         _ => values::numbers(text, Unit::Size)?,
     };
     Ok(Rate::Each(numbers))

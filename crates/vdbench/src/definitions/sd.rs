@@ -67,10 +67,13 @@ const RESET: &str = "candor resets no device";
 
 /// Expands `count=` into one definition per number.
 pub fn counted(all: &mut Vec<Definition<Sd>>) {
-    let change = |sd: &mut Sd, number| {
-        sd.luns.iter_mut().for_each(|lun| *lun = numbered(lun, number));
-    };
-    super::counted(all, |sd| sd.count.take(), change);
+    super::counted(
+        all,
+        |sd| sd.count.take(),
+        |sd, number| {
+            sd.luns.iter_mut().for_each(|lun| *lun = numbered(lun, number));
+        },
+    );
 }
 
 type SdRow = Row<Parameter<Sd>>;

@@ -22,12 +22,13 @@ pub fn replicate(written: Vec<Written>, hosts: &[HostName]) -> Vec<Written> {
         });
         if repeats {
             hosts.iter().enumerate().for_each(|(number, host)| {
-                let of_host = |text: &str| {
-                    let label = host.label.as_str();
-                    let text = text.replace("$host", label).replace("!host", label);
-                    text.replace("#host", &number.to_string())
-                };
-                all.extend(definition.iter().cloned().map(|of| changed(of, of_host)));
+                all.extend(definition.iter().cloned().map(|of| {
+                    changed(of, |text| {
+                        let label = host.label.as_str();
+                        let text = text.replace("$host", label).replace("!host", label);
+                        text.replace("#host", &number.to_string())
+                    })
+                }));
             });
         } else {
             all.extend_from_slice(definition);

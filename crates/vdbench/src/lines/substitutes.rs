@@ -65,11 +65,13 @@ impl Substitutes {
     /// Variables that no file uses.
     pub fn unused(&self) -> Vec<Diagnostic> {
         let unused = self.keys.iter().filter(|(_, substitute)| substitute.uses == 0);
-        let diagnostic = |(key, Substitute { value, .. }): (&String, &Substitute)| {
-            let message = format!("{key}={} matches no ${key} of the parameter files", value.text);
-            Diagnostic::new(value.at, "variable", &value.text, message).remedy("remove it")
-        };
-        unused.map(diagnostic).collect()
+        unused
+            .map(|(key, Substitute { value, .. })| {
+                let message =
+                    format!("{key}={} matches no ${key} of the parameter files", value.text);
+                Diagnostic::new(value.at, "variable", &value.text, message).remedy("remove it")
+            })
+            .collect()
     }
 }
 

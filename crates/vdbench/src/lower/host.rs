@@ -37,14 +37,16 @@ impl Systems {
 
     /// Addresses of their agents, in the order of their numbers.
     pub fn addresses(&self) -> Vec<String> {
-        let address = |system: &String| match system.rsplit_once(':') {
-            Some((name, port)) if !name.contains(':') && port.parse::<u16>().is_ok() => {
-                system.clone()
-            }
-            _ if system.contains(':') => format!("[{system}]:{PORT}"),
-            _ => format!("{system}:{PORT}"),
-        };
-        self.0.iter().map(address).collect()
+        self.0
+            .iter()
+            .map(|system| match system.rsplit_once(':') {
+                Some((name, port)) if !name.contains(':') && port.parse::<u16>().is_ok() => {
+                    system.clone()
+                }
+                _ if system.contains(':') => format!("[{system}]:{PORT}"),
+                _ => format!("{system}:{PORT}"),
+            })
+            .collect()
     }
 
     /// Number of a host's system; `None` if this host runs all jobs.

@@ -34,12 +34,14 @@ fn steps(run: &mut LoweredRun) {
         let Some(pace) = pace_of(&mut job.work) else { continue };
         let behind = before + row.share_percent / all.max(f64::MIN_POSITIVE);
         // Rounded shares add up to the whole.
-        let part = |step: &RateStep| {
-            let rest = (step.ops.0 as f64 - own).max(0.0);
-            let ops = (rest * behind).round() - (rest * before).round();
-            RateStep { ops: OpsPerSec(ops as u64), ..*step }
-        };
-        pace.steps = steps.iter().map(part).collect();
+        pace.steps = steps
+            .iter()
+            .map(|step| {
+                let rest = (step.ops.0 as f64 - own).max(0.0);
+                let ops = (rest * behind).round() - (rest * before).round();
+                RateStep { ops: OpsPerSec(ops as u64), ..*step }
+            })
+            .collect();
         (pace.bursts, pace.arrival, pace.flow) = (*bursts, run.arrival, None);
         before = behind;
     }
@@ -102,10 +104,12 @@ pub(super) fn are_kept(jobs: &[Job], rows: &[JobRow], rate: RunRate) -> bool {
     let mut all = of_systems.into_values();
     let Some(first) = all.next() else { return true };
     // Rounding may leave a small difference.
-    let alike = |(wd, share): (&str, u64)| {
-        first.get(wd).is_some_and(|of_first| of_first.abs_diff(share) < 100)
-    };
-    all.all(|shares| shares.len() == first.len() && shares.into_iter().all(alike))
+    all.all(|shares| {
+        shares.len() == first.len()
+            && shares.into_iter().all(|(wd, share)| {
+                first.get(wd).is_some_and(|of_first| of_first.abs_diff(share) < 100)
+            })
+    })
 }
 
 /// Percentages of workloads: the given ones, and equal shares of the rest.
@@ -155,12 +159,14 @@ mod tests {
     #[test]
     fn hosts_keep_shares_where_they_have_the_same_ones() {
         let kept = |of: &[(u32, &str, f64)], rate| {
-            let row = |(_, wd, share_percent): &(u32, &str, f64)| JobRow {
-                wd: (*wd).into(),
-                share_percent: *share_percent,
-                ..JobRow::default()
-            };
-            let rows: Vec<JobRow> = of.iter().map(row).collect();
+            let rows: Vec<JobRow> = of
+                .iter()
+                .map(|(_, wd, share_percent)| JobRow {
+                    wd: (*wd).into(),
+                    share_percent: *share_percent,
+                    ..JobRow::default()
+                })
+                .collect();
             let mut all = jobs(&rows);
             all.iter_mut().zip(of).for_each(|(job, (host, ..))| job.only_on = Some(*host));
             are_kept(&all, &rows, rate)

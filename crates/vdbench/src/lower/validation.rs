@@ -192,16 +192,22 @@ pub(super) fn recovery(request: &Request<'_>, targets: &[Target]) -> Option<Lowe
         let targets = vec![target.name.clone()];
         Job { name, targets, work: blocks.into(), ..Job::default() }
     };
-    let row = |target: &Target| JobRow {
-        wd: format!("{JOURNAL_RECOVERY}_{}", target.name),
-        sd: target.name.clone(),
-        host: "localhost".into(),
-        share_percent: 100.0 / targets.len().max(1) as f64,
-        ..JobRow::default()
-    };
     let heading = "I/O rate: Uncontrolled MAX; For loops: None".to_owned();
     let jobs = targets.iter().map(job).collect();
-    Some(recovery_of(heading, jobs, targets.iter().map(row).collect()))
+    Some(recovery_of(
+        heading,
+        jobs,
+        targets
+            .iter()
+            .map(|target| JobRow {
+                wd: format!("{JOURNAL_RECOVERY}_{}", target.name),
+                sd: target.name.clone(),
+                host: "localhost".into(),
+                share_percent: 100.0 / targets.len().max(1) as f64,
+                ..JobRow::default()
+            })
+            .collect(),
+    ))
 }
 
 /// The run that reads all files of trees, each once: 128k at a time by 8 threads, as the tool
@@ -215,22 +221,30 @@ pub(super) fn recovery_of_files(trees: &[(&str, String)]) -> LoweredRun {
         take: Some(Take { once: true, ..Take::default() }),
         ..Entries::default()
     };
-    let job = |tree: &(&str, String)| Job {
-        name: name(tree),
-        workers: RECOVERY_DEPTH,
-        targets: vec![tree.1.clone()],
-        work: entries.clone().into(),
-        ..Job::default()
-    };
-    let row = |(system, _): &(&str, String)| JobRow {
-        wd: JOURNAL_RECOVERY.to_owned(),
-        sd: (*system).to_owned(),
-        host: "localhost".into(),
-        share_percent: 100.0 / trees.len().max(1) as f64,
-        ..JobRow::default()
-    };
     let heading = "fwdrate=max. For loops: None".to_owned();
-    recovery_of(heading, trees.iter().map(job).collect(), trees.iter().map(row).collect())
+    recovery_of(
+        heading,
+        trees
+            .iter()
+            .map(|tree| Job {
+                name: name(tree),
+                workers: RECOVERY_DEPTH,
+                targets: vec![tree.1.clone()],
+                work: entries.clone().into(),
+                ..Job::default()
+            })
+            .collect(),
+        trees
+            .iter()
+            .map(|(system, _)| JobRow {
+                wd: JOURNAL_RECOVERY.to_owned(),
+                sd: (*system).to_owned(),
+                host: "localhost".into(),
+                share_percent: 100.0 / trees.len().max(1) as f64,
+                ..JobRow::default()
+            })
+            .collect(),
+    )
 }
 
 fn recovery_of(heading: String, jobs: Vec<Job>, rows: Vec<JobRow>) -> LoweredRun {
@@ -296,10 +310,9 @@ fn refuse_at(request: &Request<'_>, out: &mut Diagnostics, message: String, reme
 fn refuse(asked: &Asked<'_>, request: &Request<'_>, lowered: &Lowered, out: &mut Diagnostics) {
     let mut no = |message: &str, remedy: &str| refuse_at(request, out, message.into(), remedy);
     let jobs = lowered.runs.iter().flat_map(|run| &run.phase.jobs);
-    let shares = |entries: &Entries| {
+    if jobs.filter_map(|job| job.entries()).any(|entries| {
         entries.has(Step::Write) && entries.take.as_ref().is_some_and(|take| take.concurrent)
-    };
-    if jobs.filter_map(|job| job.entries()).any(shares) {
+    }) {
         let message = "with several threads that write one file, the last write is unknown";
         no(message, "remove shared of fileio=, or the validation");
     }

@@ -352,13 +352,18 @@ impl Book {
     pub fn interval(&mut self, samples: &[JobSample], hosts: &[HostSample], now: &Now) {
         let Some(mut current) = self.current.take() else { return };
         let counted = current.counted_steps();
-        let of_job = |job: &candor_plan::Job| {
-            let sample = samples.iter().find(|sample| sample.job == job.name);
-            sample.map_or_else(Figures::default, |sample| {
-                Figures::of(&sample.sample, counted.as_deref())
+        let mut figures: Vec<Figures> = current
+            .run
+            .phase
+            .jobs
+            .iter()
+            .map(|job| {
+                let sample = samples.iter().find(|sample| sample.job == job.name);
+                sample.map_or_else(Figures::default, |sample| {
+                    Figures::of(&sample.sample, counted.as_deref())
+                })
             })
-        };
-        let mut figures: Vec<Figures> = current.run.phase.jobs.iter().map(of_job).collect();
+            .collect();
         current.since.resize(figures.len(), Figures::default());
         current.since.iter_mut().zip(&figures).for_each(|(since, more)| since.then(more));
         // Metrics after a step's last interval are in the next step's first interval.
@@ -589,11 +594,14 @@ fn asked(current: &Current) -> Option<Vec<f64>> {
             let own: f64 = rows.iter().filter_map(|row| row.own_rate).sum();
             let rest = (rate - own).max(0.0) / 100.0;
             let all = own + rest * 100.0;
-            let of = |row: &JobRow| {
-                100.0 * row.own_rate.unwrap_or(rest * row.share_percent)
-                    / all.max(f64::MIN_POSITIVE)
-            };
-            Some(rows.iter().map(of).collect())
+            Some(
+                rows.iter()
+                    .map(|row| {
+                        100.0 * row.own_rate.unwrap_or(rest * row.share_percent)
+                            / all.max(f64::MIN_POSITIVE)
+                    })
+                    .collect(),
+            )
         }
         None if flows && rows.iter().all(|row| row.own_rate.is_none()) => {
             Some(rows.iter().map(|row| row.share_percent).collect())

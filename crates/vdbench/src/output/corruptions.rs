@@ -61,15 +61,17 @@ pub fn lines(found: &[Mismatch], context: &Context<'_>) -> Vec<Vec<String>> {
 /// A line for each corrupted data block, as for any operation that failed.
 pub fn summary(found: &[Mismatch], context: &Context<'_>) -> Vec<String> {
     let kind = if context.is_of_files { "file:" } else { "lun:" };
-    let line = |blocks: &[Mismatch]| {
-        let Mismatch { path, read_offset: lba, read_length: length, .. } = blocks.first()?;
-        Some(format!(
-            "op: {:<6} {kind} {path:<30} lba: {lba:>12} 0x{lba:08X} xfer: {:>8} errno: 60003: \
+    found
+        .chunk_by(same_read)
+        .filter_map(|blocks| {
+            let Mismatch { path, read_offset: lba, read_length: length, .. } = blocks.first()?;
+            Some(format!(
+                "op: {:<6} {kind} {path:<30} lba: {lba:>12} 0x{lba:08X} xfer: {:>8} errno: 60003: \
              'A Data Validation error was discovered'",
-            "read", length.0
-        ))
-    };
-    found.chunk_by(same_read).filter_map(line).collect()
+                "read", length.0
+            ))
+        })
+        .collect()
 }
 
 /// A sentence about the number and kinds of corrupted key blocks.

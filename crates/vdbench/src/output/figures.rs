@@ -87,10 +87,10 @@ impl Figures {
                 squares_ms2: op.ops as f64 * (stddev_ms * stddev_ms + mean_ms * mean_ms),
             }
         };
-        let counts = |op: &&candor_record::OpSample| {
-            counted.is_none_or(|counted| counted.contains(&op.name.as_str()))
-        };
-        let (operations, others): (Vec<_>, Vec<_>) = sample.operations.iter().partition(counts);
+        let (operations, others): (Vec<_>, Vec<_>) = sample
+            .operations
+            .iter()
+            .partition(|op| counted.is_none_or(|counted| counted.contains(&op.name.as_str())));
         let named = |all: Vec<&candor_record::OpSample>| {
             all.into_iter().map(|op| (op.name.clone(), side(op))).collect()
         };

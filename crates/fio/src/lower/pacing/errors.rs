@@ -88,13 +88,15 @@ fn lists(from: &Instance<'_>, text: &str, diagnostics: &mut Diagnostics) -> Vec<
             "give lists for reads, writes, verification",
         );
     }
-    let list = |part: &&str| {
-        let words = part.split(':').filter(|word| !word.is_empty());
-        words
-            .filter_map(|word| errno(word.trim()).or_else(|| unknown(from, word, diagnostics)))
-            .collect()
-    };
-    let lists: Vec<Vec<i32>> = parts.iter().map(list).collect();
+    let lists: Vec<Vec<i32>> = parts
+        .iter()
+        .map(|part| {
+            let words = part.split(':').filter(|word| !word.is_empty());
+            words
+                .filter_map(|word| errno(word.trim()).or_else(|| unknown(from, word, diagnostics)))
+                .collect()
+        })
+        .collect();
     match lists.get(2) {
         Some(verify) if verify.contains(&NOT_AS_WRITTEN) => {
             diagnostics.refuse(from, "ignore_error", "all errors of verification are reported");

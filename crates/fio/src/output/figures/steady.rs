@@ -131,12 +131,14 @@ mod tests {
 
     /// IOPS and latency per window, with the engine's result.
     fn recorded(windows: &[(f64, f64)]) -> SteadyState {
-        let window = |(ops_per_s, latency_mean_ns): &(f64, f64)| SteadyWindow {
-            ops_per_s: *ops_per_s,
-            latency_mean_ns: *latency_mean_ns,
-            ..SteadyWindow::default()
-        };
-        let windows = windows.iter().map(window).collect();
+        let windows = windows
+            .iter()
+            .map(|(ops_per_s, latency_mean_ns)| SteadyWindow {
+                ops_per_s: *ops_per_s,
+                latency_mean_ns: *latency_mean_ns,
+                ..SteadyWindow::default()
+            })
+            .collect();
         SteadyState { attained: true, mean: 200.4, deviation_max: 9.9, slope: 4.0, windows }
     }
 

@@ -14,10 +14,12 @@ pub fn names(name: &str) -> [String; 3] {
 pub fn files(report: &Report, name: &str) -> [(String, String); 3] {
     let rates = rates(report);
     let text = |op: Direction, number: u8| {
-        let line = |(ns, rates): &(u64, PerDirection<f64>)| {
-            format!("{}, {:.0}, {number}, 0, 0\n", ns / 1_000_000, rates.of(op) / 1024.0)
-        };
-        rates.iter().map(line).collect()
+        rates
+            .iter()
+            .map(|(ns, rates)| {
+                format!("{}, {:.0}, {number}, 0, 0\n", ns / 1_000_000, rates.of(op) / 1024.0)
+            })
+            .collect()
     };
     let [read, write, trim] = names(name);
     [

@@ -13,21 +13,21 @@ pub fn lines(report: &Report, job: &FioJob) -> impl Iterator<Item = String> {
     let planned = report.plan.phases.get(job.phase).and_then(|phase| phase.jobs.get(job.job));
     let targets = planned.map_or_else(Vec::new, |planned| iolog::targets(&report.plan, planned));
     let ops = measured(report, job).filter_map(|measured| measured.log.as_ref());
-    let line = move |(_, is_complete, number, op): (u64, bool, usize, &LoggedOp)| {
+    ops.flat_map(|log| in_time(&log.ops)).map(move |(_, is_complete, number, op)| {
         let word = if is_complete { "complete" } else { "queue" };
         let (offset, bytes, way) = (op.offset, op.bytes, direction(op.op));
         let file = iolog::path_of(&targets, u64::from(op.file));
         format!("{word}: io_u {number:#x}: off={offset:#x},len={bytes:#x},ddir={way},file={file}")
-    };
-    ops.flat_map(|log| in_time(&log.ops)).map(line)
+    })
 }
 
 /// Moments of operations: time, whether it is the completion, number, operation.
 fn in_time(ops: &[LoggedOp]) -> Vec<(u64, bool, usize, &LoggedOp)> {
-    let moments = |(number, op): (usize, &'_ LoggedOp)| {
-        [(op.issued_ns(), false, number), (op.at_ns, true, number)]
-    };
-    let mut all: Vec<_> = ops.iter().enumerate().flat_map(moments).collect();
+    let mut all: Vec<_> = ops
+        .iter()
+        .enumerate()
+        .flat_map(|(number, op)| [(op.issued_ns(), false, number), (op.at_ns, true, number)])
+        .collect();
     all.sort_unstable();
     all.into_iter()
         .map(|(at, is_complete, number)| (at, is_complete, number, &ops[number]))

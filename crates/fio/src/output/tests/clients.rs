@@ -37,11 +37,18 @@ fn document(report: &Report, output: &Output) -> serde_json::Value {
 fn every_client_has_its_own_figures_and_all_their_sum() {
     let two = document(&fleet(), &output(&[Format::Json]));
     let stats = two["client_stats"].as_array().expect("a list");
-    let figures = |of: &serde_json::Value| {
-        let count = of["write"]["clat_ns"]["N"].as_u64().unwrap_or(0);
-        (of["jobname"].to_string(), of["port"].as_u64(), of["write"]["total_ios"].as_u64(), count)
-    };
-    let all: Vec<_> = stats.iter().map(figures).collect();
+    let all: Vec<_> = stats
+        .iter()
+        .map(|of| {
+            let count = of["write"]["clat_ns"]["N"].as_u64().unwrap_or(0);
+            (
+                of["jobname"].to_string(),
+                of["port"].as_u64(),
+                of["write"]["total_ios"].as_u64(),
+                count,
+            )
+        })
+        .collect();
     let name = |name: &str| format!("\"{name}\"");
     assert_eq!(all[0], (name("mix"), Some(1), Some(10), 10));
     assert_eq!(all[1], (name("mix"), Some(2), Some(20), 20));

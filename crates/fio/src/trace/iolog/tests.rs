@@ -18,11 +18,14 @@ fn read(text: &str) -> Result<Recorded, String> {
 
 /// Steps as `time file op offset length`.
 fn message(recorded: &Recorded) -> Vec<String> {
-    let line = |step: &candor_plan::trace::Step| {
-        let (at, name) = (step.at_ns / 1000, step.action.name());
-        format!("{at} {} {name} {} {}", step.file, step.offset, step.length)
-    };
-    recorded.steps.iter().map(line).collect()
+    recorded
+        .steps
+        .iter()
+        .map(|step| {
+            let (at, name) = (step.at_ns / 1000, step.action.name());
+            format!("{at} {} {name} {} {}", step.file, step.offset, step.length)
+        })
+        .collect()
 }
 
 const THREE: &str = "fio version 3 iolog

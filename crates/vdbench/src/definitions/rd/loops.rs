@@ -132,13 +132,15 @@ fn seeks(text: &str) -> Result<Vec<f64>, Refused> {
     if !items.iter().any(|item| is_word(&item.text)) {
         return values::numbers(text, Unit::Size);
     }
-    let seek = |item: &values::Item| match values::abbreviated(&item.text, WORDS) {
-        Some("sequential") => Ok(0.0),
-        Some("random") => Ok(100.0),
-        Some("eof") => Ok(-1.0),
-        _ => item.text.parse().map_err(|_| values::no_choice(text, &item.text, WORDS)),
-    };
-    items.iter().map(seek).collect()
+    items
+        .iter()
+        .map(|item| match values::abbreviated(&item.text, WORDS) {
+            Some("sequential") => Ok(0.0),
+            Some("random") => Ok(100.0),
+            Some("eof") => Ok(-1.0),
+            _ => item.text.parse().map_err(|_| values::no_choice(text, &item.text, WORDS)),
+        })
+        .collect()
 }
 
 /// Compressed sizes in percent, as ratios with three decimals.

@@ -126,11 +126,10 @@ impl<'a> Lowering<'a> {
                 let missing = Diagnostic::new(place, "anchor", system.name, message);
                 errors.push(missing.remedy("add anchor=, the directory of its tree"));
             }
-            let overlaps = |other: &&FileSystem<'_>| {
+            if let Some(other) = self.systems[..at].iter().find(|other| {
                 let (mine, theirs) = (system.anchor(), other.anchor());
                 mine != theirs && (mine.starts_with(&theirs) || theirs.starts_with(&mine))
-            };
-            if let Some(other) = self.systems[..at].iter().find(overlaps) {
+            }) {
                 let message = format!(
                     "the anchors of fsd={} and fsd={} lie in one another",
                     other.name, system.name
@@ -206,10 +205,11 @@ impl<'a> Lowering<'a> {
         let bytes = values.transfer_size.unwrap_or(4096);
         let content = content(self.request, &Dedup::default(), ratio, bytes, out);
         let format = self.format(rd, run);
-        let with_users = |(at, shape): (&usize, &Shape)| {
-            (self.systems[*at], shape.clone(), group::users(&groups, *at))
-        };
-        let used: Vec<Formatted<'_>> = systems.iter().zip(&shapes).map(with_users).collect();
+        let used: Vec<Formatted<'_>> = systems
+            .iter()
+            .zip(&shapes)
+            .map(|(at, shape)| (self.systems[*at], shape.clone(), group::users(&groups, *at)))
+            .collect();
         let mut all = Vec::new();
         match self.made_first(format, &systems, trees) {
             Some(made) => {
@@ -375,13 +375,15 @@ impl<'a> Lowering<'a> {
             groups.iter().flat_map(|group| [Some(group.fsd), group.target]).flatten().collect();
         used.sort_unstable();
         used.dedup();
-        let shape = |at: &usize| {
-            let system = &self.systems[*at];
-            let shape = Shape::of(system.fsd, values);
-            let shape = shape.and_then(|shape| shape.check().map(|()| shape));
-            shape.map_err(|message| format!("fsd={}: {message}", system.name))
-        };
-        let shapes = used.iter().map(shape).collect::<Result<Vec<_>, _>>()?;
+        let shapes = used
+            .iter()
+            .map(|at| {
+                let system = &self.systems[*at];
+                let shape = Shape::of(system.fsd, values);
+                let shape = shape.and_then(|shape| shape.check().map(|()| shape));
+                shape.map_err(|message| format!("fsd={}: {message}", system.name))
+            })
+            .collect::<Result<Vec<_>, _>>()?;
         Ok((used, shapes))
     }
 
@@ -490,11 +492,14 @@ fn arrival(arrival: rate::Arrival) -> Arrival {
 
 /// Operations that the rate of a run counts.
 fn requested(groups: &[Group<'_>]) -> Vec<FileOperation> {
-    let has = |operation: &FileOperation| {
-        groups.iter().any(|group| match group.read_percent {
-            Some(_) => matches!(operation, FileOperation::Read | FileOperation::Write),
-            None => group.operation == *operation,
+    FileOperation::ALL
+        .iter()
+        .copied()
+        .filter(|operation| {
+            groups.iter().any(|group| match group.read_percent {
+                Some(_) => matches!(operation, FileOperation::Read | FileOperation::Write),
+                None => group.operation == *operation,
+            })
         })
-    };
-    FileOperation::ALL.iter().copied().filter(has).collect()
+        .collect()
 }

@@ -58,10 +58,14 @@ impl Seats {
             return Ok(self.0.clone());
         }
         let wanted = &workload.fwd.hosts;
-        let fits = |seat: &&Seat| {
-            wanted.is_empty() || wanted.iter().any(|name| matches(name, &seat.label))
-        };
-        let found: Vec<Seat> = self.0.iter().filter(fits).cloned().collect();
+        let found: Vec<Seat> = self
+            .0
+            .iter()
+            .filter(|seat| {
+                wanted.is_empty() || wanted.iter().any(|name| matches(name, &seat.label))
+            })
+            .cloned()
+            .collect();
         if found.is_empty() {
             Err(format!(
                 "fwd={} runs on host {}, which is not defined; define it with hd=",
@@ -83,7 +87,7 @@ pub fn part(users: &[Seat], seat: &Seat) -> Option<HostPart> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::group::{Group, groups};
+    use super::super::group::groups;
     use super::super::{FileSystem, Values};
     use super::*;
     use crate::definitions::fsd::Fsd;
@@ -104,11 +108,13 @@ mod tests {
         let fwd = Fwd { fsds: vec!["fsd1".into()], ..fwd };
         let workloads = [Workload { name: "w", fwd: &fwd }];
         let groups = groups(&systems, &workloads, &[], &Values::default(), &seats())?;
-        let of = |group: &Group<'_>| {
-            let part = group.part.expect("a part");
-            (group.seat.label.clone(), part, group.threads)
-        };
-        Ok(groups.iter().map(of).collect())
+        Ok(groups
+            .iter()
+            .map(|group| {
+                let part = group.part.expect("a part");
+                (group.seat.label.clone(), part, group.threads)
+            })
+            .collect())
     }
 
     #[test]

@@ -190,11 +190,13 @@ fn formatted(
     let phases =
         trees.format(&[(system, shape, vec![Seat::default()])], format, &formatter, None, &content);
     let phases = phases.expect("phases");
-    let of = |(step, jobs): &FormatPhase| {
-        let target = trees.targets.iter().find(|target| target.name == jobs[0].0.targets[0]);
-        (step.name(), target.and_then(|target| target.tree.clone()).expect("a tree"))
-    };
-    let named = phases.iter().map(of).collect();
+    let named = phases
+        .iter()
+        .map(|(step, jobs)| {
+            let target = trees.targets.iter().find(|target| target.name == jobs[0].0.targets[0]);
+            (step.name(), target.and_then(|target| target.tree.clone()).expect("a tree"))
+        })
+        .collect();
     assert_plan(
         trees.targets.clone(),
         phases

@@ -99,14 +99,17 @@ fn size(transfer: &TransferSize) -> SizeSpec {
         }
         TransferSize::Mixed(sizes) => {
             let (mut due, mut given) = (0.0, 0.0);
-            let whole = |(size, percent): &(u64, f64)| {
-                due += percent;
-                let part = due.round() - given;
-                given += part;
-                (Bytes(*size), part as u8)
-            };
             SizeSpec::Weighted(
-                sizes.iter().map(whole).filter(|(_, percent)| *percent > 0).collect(),
+                sizes
+                    .iter()
+                    .map(|(size, percent)| {
+                        due += percent;
+                        let part = due.round() - given;
+                        given += part;
+                        (Bytes(*size), part as u8)
+                    })
+                    .filter(|(_, percent)| *percent > 0)
+                    .collect(),
             )
         }
     }

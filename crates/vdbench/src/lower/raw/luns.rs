@@ -82,10 +82,10 @@ impl<'a> Luns<'a> {
     /// The lun of a storage definition that a host uses.
     pub(super) fn of(&self, sd: &Definition<Sd>, host: &str) -> Option<&Lun> {
         let path = super::workloads::path_of(sd, host)?;
-        let fits = |(known, lun): &&(&Definition<Sd>, Lun)| {
-            known.name.text == sd.name.text && lun.path == path_of(path)
-        };
-        self.all.iter().find(fits).map(|(_, lun)| lun)
+        self.all
+            .iter()
+            .find(|(known, lun)| known.name.text == sd.name.text && lun.path == path_of(path))
+            .map(|(_, lun)| lun)
     }
 
     /// The targets, in order.
@@ -108,11 +108,10 @@ impl<'a> Luns<'a> {
         &self,
         asked: Option<bool>,
     ) -> impl Iterator<Item = &(&'a Definition<Sd>, Lun)> {
-        let needs = move |(_, lun): &&(&Definition<Sd>, Lun)| match asked {
+        self.all.iter().filter(move |(_, lun)| match asked {
             Some(always) => always,
             None => !lun.is_device && lun.present < lun.bytes,
-        };
-        self.all.iter().filter(needs)
+        })
     }
 }
 

@@ -68,14 +68,17 @@ impl Part {
 }
 
 fn zoned(zones: PerDirection<Vec<(f64, u64)>>) -> Access {
-    let zone = |(access_percent, bytes): (f64, u64)| Zone {
-        access_percent,
-        size: Extent::Bytes(Bytes(bytes)),
-    };
-    let of = |all: Vec<(f64, u64)>| {
-        all.into_iter().filter(|(_, bytes)| *bytes > 0).map(zone).collect::<Vec<_>>()
-    };
-    Access::Zoned { zones: zones.map(of) }
+    Access::Zoned {
+        zones: zones.map(|all| {
+            all.into_iter()
+                .filter(|(_, bytes)| *bytes > 0)
+                .map(|(access_percent, bytes)| Zone {
+                    access_percent,
+                    size: Extent::Bytes(Bytes(bytes)),
+                })
+                .collect::<Vec<_>>()
+        }),
+    }
 }
 
 /// Random offsets with shares in the hit area at the start.
@@ -105,12 +108,17 @@ pub(super) fn around_start(midpoint_percent: f64) -> Access {
     let below = |percent: f64| 1.0 - 0.5_f64.powf(percent / midpoint_percent.max(0.1));
     let all = below(100.0);
     let step = 100.0 / f64::from(PARTS);
-    let zone = |nth: u32| {
-        let (from, to) = (f64::from(nth) * step, f64::from(nth + 1) * step);
-        let access_percent = 100.0 * (below(to) - below(from)) / all;
-        Zone { access_percent, size: Extent::Percent(step) }
-    };
-    Access::Zoned { zones: PerDirection::all((0..PARTS).map(zone).collect()) }
+    Access::Zoned {
+        zones: PerDirection::all(
+            (0..PARTS)
+                .map(|nth| {
+                    let (from, to) = (f64::from(nth) * step, f64::from(nth + 1) * step);
+                    let access_percent = 100.0 * (below(to) - below(from)) / all;
+                    Zone { access_percent, size: Extent::Percent(step) }
+                })
+                .collect(),
+        ),
+    }
 }
 
 /// Offsets of a hot band.

@@ -97,13 +97,12 @@ impl Values {
 
 /// The lun of a storage definition that a host uses.
 pub(super) fn path_of<'s>(sd: &'s Definition<Sd>, host: &str) -> Option<&'s str> {
-    let of_host = |nth: &usize| {
+    let nth = (0..sd.options.luns.len()).find(|nth| {
         let hosts = sd.options.hosts.get(*nth);
         hosts.is_none_or(|all| {
             all.is_empty() || all.iter().any(|known| values::matches(known, host))
         })
-    };
-    let nth = (0..sd.options.luns.len()).find(of_host)?;
+    })?;
     sd.options.luns.get(nth).map(String::as_str)
 }
 
@@ -196,10 +195,9 @@ fn sds<'a>(
 fn hosts(request: &Request<'_>, wd: &Definition<Wd>, out: &mut Diagnostics) -> Vec<String> {
     let all = request.file.hosts.iter().map(|host| host.label.clone());
     let wanted = &wd.options.hosts;
-    let fits = |label: &String| {
-        wanted.is_empty() || wanted.iter().any(|name| values::matches(name, label))
-    };
-    let hosts: Vec<String> = all.filter(fits).collect();
+    let hosts: Vec<String> = all
+        .filter(|label| wanted.is_empty() || wanted.iter().any(|name| values::matches(name, label)))
+        .collect();
     if !hosts.is_empty() {
         return hosts;
     }
