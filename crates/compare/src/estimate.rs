@@ -2,8 +2,8 @@
 
 use candor_record::comparison::{Basis, ChangeInterval};
 use candor_record::results::FigureKind;
+use candor_stats::{mean, relative_variance, student};
 
-use crate::student;
 use crate::thresholds::{
     ASSUMED_FREEDOM, BLOCKS, CONFIDENCE, FREEDOM_MIN, RATE_DEVIATION, RESOLUTION, assumed_deviation,
 };
@@ -56,7 +56,7 @@ impl Side {
 
     /// Variance of a single repeat as a share of the mean, from the spread of the repeats.
     fn spread(&self) -> f64 {
-        variance(&self.values)
+        relative_variance(&self.values)
     }
 
     /// Variance within a repeat, as a share of its mean, on average over the repeats; none where
@@ -182,35 +182,7 @@ fn within(intervals: &[f64]) -> Option<Part> {
         mean(&intervals[at(nth)..at(nth + 1)])
     };
     let blocks: Vec<f64> = (0..blocks).map(block).collect();
-    Some(Part { variance: variance(&blocks), freedom: (blocks.len() - 1) as f64 })
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// Variance of a single value as a share of the square of the mean.
-fn variance(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    if values.len() < 2 || mean <= 0.0 {
-        return 0.0;
-    }
-    let squares: f64 = values.iter().map(|value| (value / mean - 1.0).powi(2)).sum();
-    squares / (values.len() - 1) as f64
-}
-
-/// Corrects probabilities for their number (Holm): where all below a limit are called changes, the
-/// probability that any of these is none stays below it.
-pub fn corrected(p_values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..p_values.len()).collect();
-    order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
-    let mut corrected = vec![1.0; p_values.len()];
-    let mut least: f64 = 0.0;
-    for (rank, at) in order.into_iter().enumerate() {
-        least = least.max(p_values[at] * (p_values.len() - rank) as f64).min(1.0);
-        corrected[at] = least;
-    }
-    corrected
+    Some(Part { variance: relative_variance(&blocks), freedom: (blocks.len() - 1) as f64 })
 }
 
 #[cfg(test)]

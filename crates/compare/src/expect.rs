@@ -6,6 +6,7 @@ use candor_plan::units::{BytesPerSec, Nanos, OpsPerSec};
 use candor_record::quantity::Unit;
 use candor_record::results::{FigureKind, OpResults, Results};
 use candor_record::{Expectation, ExpectationResult};
+use candor_stats::mean;
 
 use crate::bound::{Bound, is_phase};
 use crate::pairing::{self, Repeated};
@@ -143,7 +144,7 @@ impl Expect {
         let value = |op: Option<&OpResults>| op?.figure_value(self.kind);
         let values: Vec<f64> =
             jobs.iter().map(|job| value(job.operation(operation))).collect::<Option<_>>()?;
-        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        (!values.is_empty()).then(|| mean(&values))
     }
 
     /// How many times the limit a value is away from it; above 1 it is not met.

@@ -13,7 +13,7 @@ use crate::thresholds::{CONFIDENCE, PERCENTILES, RATE_KEPT, STARVED};
 pub fn changes(pairs: &[Pair<'_>], asked: &[FigureKind]) -> Vec<FigureChange> {
     let mut all: Vec<FigureChange> = pairs.iter().flat_map(|pair| of_pair(pair, asked)).collect();
     let known: Vec<f64> = all.iter().filter_map(|of| of.p_value).collect();
-    let corrected = estimate::corrected(&known);
+    let corrected = candor_stats::holm(&known);
     let tested = all.iter_mut().filter(|of| of.p_value.is_some());
     for (figure, corrected) in tested.zip(corrected) {
         figure.p_value_corrected = Some(corrected);

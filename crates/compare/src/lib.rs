@@ -26,7 +26,6 @@ mod expect;
 mod figures;
 mod pairing;
 mod rounds;
-mod student;
 mod thresholds;
 mod words;
 

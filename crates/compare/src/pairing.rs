@@ -3,6 +3,7 @@
 use candor_plan::work::Figure;
 use candor_record::Verdict;
 use candor_record::results::{DisturbanceKind, JobResults, OpResults, PhaseResults, Results};
+use candor_stats::mean;
 
 /// A phase with all its repeats.
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ impl<'a> Repeated<'a> {
         let shares: Option<Vec<f64>> =
             self.kept.iter().map(|phase| phase.disturbance(kind)).collect();
         let shares = shares.filter(|shares| !shares.is_empty())?;
-        Some(shares.iter().sum::<f64>() / shares.len() as f64)
+        Some(mean(&shares))
     }
 
     /// The verdict on what counts, where somebody judged it, with its line.

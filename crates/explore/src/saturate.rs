@@ -3,6 +3,7 @@
 use std::fmt;
 
 use candor_record::Measurement;
+use candor_stats::knee;
 
 /// A number of workers, each with a number of operations in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +77,9 @@ pub fn saturate<E>(
             break;
         }
     }
-    let mut chosen = least_as_good(&seen, best);
+    let rates: Vec<f64> = seen.iter().map(|(_, result)| result.ops_per_s).collect();
+    let least = knee(&rates, AS_GOOD).unwrap_or(0);
+    let mut chosen = seen[least];
     while chosen.1.busiest > BUSY && chosen.0.workers * 2 <= cpus.min(WORKERS_MAX) {
         let at = Concurrency { workers: chosen.0.workers * 2, depth: chosen.0.depth };
         let result = trial(at, share)?;
@@ -86,12 +89,6 @@ pub fn saturate<E>(
         chosen = (at, result);
     }
     Ok(chosen.0)
-}
-
-fn least_as_good(seen: &[(Concurrency, Trial)], best: f64) -> (Concurrency, Trial) {
-    let good = seen.iter().find(|(_, trial)| trial.ops_per_s >= best * AS_GOOD);
-    let none = (Concurrency { workers: 1, depth: DEPTHS[0] }, Trial::default());
-    good.copied().unwrap_or(none)
 }
 
 #[cfg(test)]

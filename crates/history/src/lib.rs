@@ -21,7 +21,6 @@
 //! | `change`, `trends` | levels of a series; trends with their changes and other differences |
 //! | `export` | the table as CSV and Parquet |
 
-mod change;
 mod entry;
 mod error;
 mod export;

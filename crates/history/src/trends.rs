@@ -4,8 +4,8 @@ use candor_record::results::{Condition, FigureKind};
 use candor_record::trend::{
     Difference, HISTORY_VERSION, Series, Trend, TrendChange, TrendPoint, Trends,
 };
+use candor_stats::{levels, median};
 
-use crate::change::{levels, median};
 use crate::entry::Read;
 use crate::error::RunId;
 use crate::files::Files;
@@ -80,7 +80,7 @@ impl Files {
         let found = levels(&values);
         let ends: Vec<usize> =
             std::iter::once(0).chain(found.changes.iter().copied()).chain([values.len()]).collect();
-        let level = |from: usize, to: usize| median(&mut values[from..to].to_vec());
+        let level = |from: usize, to: usize| median(&values[from..to]).unwrap_or(0.0);
         let change = |part: &[usize]| {
             let [begin, at, end] = [part[0], part[1], part[2]];
             let (before, after) = (level(begin, at), level(at, end));

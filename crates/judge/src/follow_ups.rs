@@ -84,7 +84,8 @@ pub fn no_cpu_was_free(observed: &Observed) -> bool {
 /// Operations per second of a phase; without the slower part, where that was disturbed: a trial
 /// after it is not.
 fn undisturbed_rate(measured: &Measurement) -> f64 {
-    let (mean, upper) = (rate(measured), series::quantile(&series::ops_rates(measured), 0.75));
+    let (mean, upper) =
+        (rate(measured), candor_stats::quantile(&series::ops_rates(measured), 0.75));
     if upper > DISTURBED.value * mean { upper } else { mean }
 }
 

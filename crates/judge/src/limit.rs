@@ -9,7 +9,6 @@ use crate::ceilings;
 use crate::more_load::{self, Growth};
 use crate::observed::Observed;
 use crate::rules::depth::host_cpus_busy;
-use crate::series;
 use crate::stage::Stage;
 use crate::thresholds::{ALL_CPUS_BUSY, MORE_IN_DEVICE, PACED};
 
@@ -94,7 +93,7 @@ fn lacks_free_cpu(observed: &Observed) -> bool {
     let each = (0u32..).zip(before.cpus.iter().zip(&after.cpus));
     let used = each.filter(|(cpu, _)| allowed.is_empty() || allowed.contains(cpu));
     let busy: Vec<f64> = used.map(|(_, (from, to))| host_cpus_busy::busy(from, to)).collect();
-    !busy.is_empty() && series::mean(&busy) >= ALL_CPUS_BUSY.value
+    !busy.is_empty() && candor_stats::mean(&busy) >= ALL_CPUS_BUSY.value
 }
 
 fn growth(observed: &Observed) -> Option<Growth> {

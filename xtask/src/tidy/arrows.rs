@@ -13,6 +13,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("files", 1),
     ("plan", 1),
     ("record", 1),
+    ("stats", 1),
     ("engine", 2),
     ("chart", 2),
     ("bytes", 3),

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering::*};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use candor_stats::{deviation, mean};
 use rustix::thread::CpuSet;
 
 use crate::error::EngineError;
@@ -105,10 +106,7 @@ impl IdleWatch {
     /// Length of a unit of work.
     pub fn unit(&self) -> Unit {
         let us: Vec<f64> = self.units.iter().map(|unit| unit.as_secs_f64() * 1e6).collect();
-        let mean_us = us.iter().sum::<f64>() / us.len().max(1) as f64;
-        let squares: f64 = us.iter().map(|us| (us - mean_us).powi(2)).sum();
-        let stddev_us = if us.len() > 1 { (squares / (us.len() - 1) as f64).sqrt() } else { 0.0 };
-        Unit { mean_us, stddev_us }
+        Unit { mean_us: mean(&us), stddev_us: deviation(&us) }
     }
 
     /// Begins to count idle time.

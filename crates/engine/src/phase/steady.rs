@@ -3,14 +3,10 @@
 use std::collections::VecDeque;
 
 use candor_plan::{Steady, SteadyFigure, SteadyFit};
-use candor_record::series::{deviation_max, mean, slope};
 use candor_record::{SteadyState, SteadyWindow};
+use candor_stats::{deviation_max, is_steady, mean, slope};
 
 use crate::counters::Totals;
-
-/// SNIA's criterion: range and fitted change, in percent of the mean.
-const SNIA_RANGE_PERCENT: f64 = 20.0;
-const SNIA_CHANGE_PERCENT: f64 = 10.0;
 
 /// Windows of a job. Times are ns since counting began.
 #[derive(Debug)]
@@ -80,12 +76,7 @@ impl SteadyWatch {
         }
         let percent = |value: f64| value * 100.0 / mean;
         match &self.criterion {
-            Steady::Snia { .. } => {
-                let (low, high) = bounds(&values);
-                let change = slope(&values) * (values.len() - 1) as f64;
-                percent(high - low) <= SNIA_RANGE_PERCENT
-                    && percent(change.abs()) <= SNIA_CHANGE_PERCENT
-            }
+            Steady::Snia { .. } => is_steady(&values),
             Steady::Agree { percent: limit, .. } => percent(deviation_max(&values)) <= *limit,
             Steady::Hold { fit, limit, percent: in_percent, .. } => {
                 let off = match fit {
@@ -121,11 +112,6 @@ fn window(before: &Totals, now: &Totals, from_ns: u64, now_ns: u64) -> SteadyWin
         bytes_per_s: since.bytes.saturating_sub(then.bytes) as f64 / seconds,
         latency_mean_ns: latency_ns as f64 / ops.max(1) as f64,
     }
-}
-
-fn bounds(values: &[f64]) -> (f64, f64) {
-    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-    (low, values.iter().copied().fold(0.0, f64::max))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use candor_record::fmt::{self, ratio};
 use candor_record::{Knee, SweepKey, Verdict};
+use candor_stats::{dip, knee};
 
 use super::{Point, Value};
 use crate::thresholds::{AS_GOOD, UNDISTURBED};
@@ -10,7 +11,7 @@ use crate::thresholds::{AS_GOOD, UNDISTURBED};
 /// a single value.
 pub(super) fn of(key: SweepKey, series: &[Point]) -> Option<Knee> {
     let [first, .., last] = series else { return None };
-    let (value, sentence) = match (doubtful(series), disturbed(key, series)) {
+    let (value, sentence) = match (doubtful(series), dip(&rates(key, series), UNDISTURBED.value)) {
         (0, None) => shown(key, (first, last), series),
         (0, Some(point)) => (None, by_disturbance(key, point, series)),
         (some, _) => (None, format!("no knee is reported: {} not trusted", counted(some, series))),
@@ -32,16 +33,8 @@ fn counted(some: usize, series: &[Point]) -> String {
     format!("{some} of {} results {verb}", series.len())
 }
 
-/// A value at which less came than at a smaller one, and more again at a greater one: the index of
-/// the slowest.
-fn disturbed(key: SweepKey, series: &[Point]) -> Option<usize> {
-    let rate = |point: &Point| point.rate(key);
-    let dips = (0..series.len()).filter(|nth| {
-        let (before, after) = (&series[..*nth], &series[nth + 1..]);
-        let most = |points: &[Point]| points.iter().map(rate).fold(0.0, f64::max);
-        rate(&series[*nth]) < UNDISTURBED.value * most(before).min(most(after))
-    });
-    dips.min_by(|a, b| rate(&series[*a]).total_cmp(&rate(&series[*b])))
+fn rates(key: SweepKey, series: &[Point]) -> Vec<f64> {
+    series.iter().map(|point| point.rate(key)).collect()
 }
 
 fn by_disturbance(key: SweepKey, nth: usize, series: &[Point]) -> String {
@@ -63,8 +56,7 @@ fn shown(
     series: &[Point],
 ) -> (Option<String>, String) {
     let best = series.iter().max_by(|a, b| a.rate(key).total_cmp(&b.rate(key))).unwrap_or(last);
-    let good = AS_GOOD.value * best.rate(key);
-    let least = series.iter().find(|point| point.rate(key) >= good).unwrap_or(best);
+    let least = knee(&rates(key, series), AS_GOOD.value).map_or(best, |at| &series[at]);
     let (is_first, is_last) = (least.values == first.values, least.values == last.values);
     if is_last {
         let before = &series[series.len() - 2];

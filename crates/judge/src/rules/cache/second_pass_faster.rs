@@ -71,11 +71,12 @@ fn of(
             .collect()
     }
     let (then, now) = (rates(before), rates(ran.measured));
-    let times = ratio(series::mean(&now), series::mean(&then));
+    let times = ratio(candor_stats::mean(&now), candor_stats::mean(&then));
     let enough = then.len().min(now.len()) as f64 >= SPREAD_SECONDS.value;
-    let apart = series::quantile(&now, 0.25) > series::quantile(&then, 1.0);
-    (enough && apart && times > AGAIN.value && covered(observed, ran, before))
-        .then(|| finding(observed, first, times, series::mean(&then), series::mean(&now)))
+    let apart = candor_stats::quantile(&now, 0.25) > candor_stats::quantile(&then, 1.0);
+    (enough && apart && times > AGAIN.value && covered(observed, ran, before)).then(|| {
+        finding(observed, first, times, candor_stats::mean(&then), candor_stats::mean(&now))
+    })
 }
 
 /// The first pass read most of what there is, so that the second met the same blocks.

@@ -3,11 +3,12 @@
 use candor_record::facts::value;
 use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
+use candor_stats::{Step, step_down};
 
 use crate::builder::FindingBuilder;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
-use crate::series::{self, Second, Step};
+use crate::series::{self, Second};
 use crate::stage::Stage;
 use crate::thresholds::{CLIFF_S, CREDITS, FLAT, LEVEL_S};
 
@@ -43,7 +44,7 @@ fn of(observed: &Observed, ran: &Ran) -> Option<Finding> {
     let seconds = series::seconds(ran.measured, |_| true);
     let step = |rate: fn(&Second) -> f64| {
         let rates: Vec<f64> = seconds.iter().map(rate).collect();
-        let step = series::step_down(&rates, LEVEL_S.value as usize, CLIFF_S.value as usize)?;
+        let step = step_down(&rates, LEVEL_S.value as usize, CLIFF_S.value as usize)?;
         let fell = step.after < CREDITS.value * step.before;
         (fell && is_of_credits(observed, &step)).then_some(step)
     };

@@ -37,7 +37,7 @@ fn after(observed: &Observed) -> Outcome {
     let fell = observed.ran.iter().filter(|ran| !ran.paced()).find_map(|ran| {
         let seconds = series::seconds(ran.measured, |_| true);
         let rates: Vec<f64> = seconds.iter().map(|second| second.bytes_per_s).collect();
-        let thirds = series::windows(&rates, 3);
+        let thirds = candor_stats::windows(&rates, 3);
         let [first, _, last] = thirds[..] else { return None };
         (last < THROTTLED.value * first).then_some((first, last))
     });

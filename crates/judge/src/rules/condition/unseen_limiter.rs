@@ -53,8 +53,8 @@ fn after(observed: &Observed) -> Outcome {
     let of = |get: fn(&Second) -> f64| seconds.iter().map(get).collect::<Vec<f64>>();
     let (ops, bytes) = (of(|s| s.ops_per_s), of(|s| s.bytes_per_s));
     let flat = |values: &[f64]| {
-        let spread = series::spread(values);
-        (spread < FLAT.value).then(|| (series::mean(values), spread))
+        let spread = candor_stats::relative_deviation(values);
+        (spread < FLAT.value).then(|| (candor_stats::mean(values), spread))
     };
     let ops = flat(&ops).and_then(|(mean, s)| Some(((None, Some(round(mean)?)), s)));
     let limit = ops.or_else(|| {

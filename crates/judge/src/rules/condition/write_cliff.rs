@@ -3,13 +3,14 @@
 use candor_plan::units::Direction;
 use candor_record::fmt;
 use candor_record::{Confidence, Finding, Quantity, Severity};
+use candor_stats::{Step, step_down};
 
 use crate::builder::FindingBuilder;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::condition::burst_allowance;
 use crate::rules::condition::write_rate_unsettled;
-use crate::series::{self, Second, Step};
+use crate::series::{self, Second};
 use crate::stage::Stage;
 use crate::thresholds::{CLIFF, CLIFF_S, LEVEL_S};
 
@@ -38,7 +39,7 @@ fn after(observed: &Observed) -> Outcome {
 fn of(observed: &Observed, ran: &Ran) -> Option<Finding> {
     let seconds = series::seconds(ran.measured, |op| op == Direction::Write);
     let rates: Vec<f64> = seconds.iter().map(|second| second.bytes_per_s).collect();
-    let step = series::step_down(&rates, LEVEL_S.value as usize, CLIFF_S.value as usize)?;
+    let step = step_down(&rates, LEVEL_S.value as usize, CLIFF_S.value as usize)?;
     let last = seconds.get(step.at.checked_sub(1)?)?;
     let cliff =
         step.after < CLIFF.value * step.before && !burst_allowance::is_of_credits(observed, &step);

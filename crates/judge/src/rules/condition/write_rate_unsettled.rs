@@ -3,6 +3,7 @@
 use candor_plan::units::Direction;
 use candor_record::fmt;
 use candor_record::{Confidence, Finding, Severity};
+use candor_stats::Line;
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
@@ -48,8 +49,8 @@ fn of(observed: &Observed, ran: &Ran) -> Option<Finding> {
         return None;
     }
     let rates: Vec<f64> = seconds.iter().map(|second: &Second| second.bytes_per_s).collect();
-    let windows = series::windows(&rates, WINDOWS);
-    let (change, rest) = series::drift(&windows)?;
+    let windows = candor_stats::windows(&rates, WINDOWS);
+    let Line { change, rest, .. } = Line::through(&windows)?;
     let drifts = change.abs() > DRIFT.value && rest < change.abs() / DRIFT_CLEAR.value;
     drifts.then(|| finding(observed, ran, change, &windows))
 }

@@ -1,8 +1,8 @@
 //! B20: one of several hosts is slower than the others.
 
 use candor_record::fmt::{self, ratio};
-use candor_record::series::median;
 use candor_record::{Finding, Measurement, Quantity, Severity};
+use candor_stats::median;
 
 use crate::builder::FindingBuilder;
 use crate::observed::{Observed, OnHost};

@@ -2,8 +2,8 @@
 
 use candor_record::facts::{Link, Remote, value};
 use candor_record::fmt::{self, ratio};
-use candor_record::series::median;
 use candor_record::{Finding, Quantity, Severity};
+use candor_stats::median;
 
 use crate::bound::app_rates;
 use crate::builder::FindingBuilder;

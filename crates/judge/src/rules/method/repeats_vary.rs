@@ -6,7 +6,6 @@ use candor_record::{Confidence, Finding, Measurement, PhaseRecord, Quantity, Sev
 use crate::builder::FindingBuilder;
 use crate::observed::{Observed, measurement_of};
 use crate::rule::{Outcome, Rule, RuleText};
-use crate::series;
 use crate::stage::Stage;
 use crate::thresholds::{SPREAD, SPREAD_WIDE};
 
@@ -43,7 +42,7 @@ fn of_job(observed: &Observed, index: usize, job: &str) -> Option<Finding> {
     let repeats = observed.judged_before().filter(same).chain([observed.record]);
     let measured = repeats.filter_map(|record| measurement_of(record, index, job));
     let rates: Vec<f64> = measured.map(rate).filter(|rate| *rate > 0.0).collect();
-    let spread = series::spread(&rates);
+    let spread = candor_stats::relative_deviation(&rates);
     (rates.len() > 1 && spread > SPREAD.value).then(|| finding(job, spread, &rates))
 }
 
@@ -53,7 +52,7 @@ fn rate(measured: &Measurement) -> f64 {
 }
 
 fn finding(job: &str, spread: f64, rates: &[f64]) -> Finding {
-    let (low, high) = (series::quantile(rates, 0.0), series::quantile(rates, 1.0));
+    let (low, high) = (candor_stats::quantile(rates, 0.0), candor_stats::quantile(rates, 1.0));
     let sentence = format!(
         "{} repeats ranged from {} to {} operations/s, a factor of {}: mean {}, standard deviation \
          {} of the mean.",
@@ -61,7 +60,7 @@ fn finding(job: &str, spread: f64, rates: &[f64]) -> Finding {
         fmt::count(low),
         fmt::count(high),
         fmt::number(ratio(high, low)),
-        fmt::count(series::mean(rates)),
+        fmt::count(candor_stats::mean(rates)),
         fmt::percent(spread)
     );
     let severity = if spread > SPREAD_WIDE.value { Severity::Caution } else { Severity::Explains };

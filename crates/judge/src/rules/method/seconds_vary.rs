@@ -39,14 +39,14 @@ fn of_job(observed: &Observed, measured: &Measurement) -> Option<Finding> {
     }
     let interval_ns = measured.samples.iter().map(|sample| sample.length_ns).max()?;
     // Events that are counted vary by the root of their number, however steady their cause is.
-    let counting = ratio(1.0, series::mean(&rates) * interval_ns as f64 / 1e9);
-    let spread = (series::spread(&rates).powi(2) - counting).max(0.0).sqrt();
+    let counting = ratio(1.0, candor_stats::mean(&rates) * interval_ns as f64 / 1e9);
+    let spread = (candor_stats::relative_deviation(&rates).powi(2) - counting).max(0.0).sqrt();
     (spread > SPREAD.value).then(|| finding(observed, measured, spread, &rates))
 }
 
 fn finding(observed: &Observed, measured: &Measurement, spread: f64, rates: &[f64]) -> Finding {
-    let low = fmt::count(series::quantile(rates, 0.0));
-    let high = fmt::iops(series::quantile(rates, 1.0));
+    let low = fmt::count(candor_stats::quantile(rates, 0.0));
+    let high = fmt::iops(candor_stats::quantile(rates, 1.0));
     let sentence = format!(
         "Rates of single seconds ranged from {low} to {high}; standard deviation {} of the mean.",
         fmt::percent(spread)

@@ -2,6 +2,7 @@
 
 use candor_record::fmt;
 use candor_record::{Confidence, Finding, Measurement, Quantity, Severity};
+use candor_stats::Line;
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
@@ -41,23 +42,15 @@ fn of_job(observed: &Observed, measured: &Measurement) -> Option<Finding> {
     if (half.len() as f64) < SPREAD_SECONDS.value {
         return None;
     }
-    let (change, rest) = series::drift(half)?;
-    let moving = change.abs() > TREND.value && clear(change, rest, half.len()) > TREND_CLEAR.value;
-    moving.then(|| finding(observed, measured, change, half))
-}
-
-/// The slope of a line in its standard errors, from the change along it and from what it leaves
-/// unexplained of so many values.
-fn clear(change: f64, rest: f64, count: usize) -> f64 {
-    let n = count as f64;
-    let errors = change.abs() / rest * ((n - 2.0) * (n + 1.0) / (12.0 * (n - 1.0))).sqrt();
-    if rest > 0.0 { errors } else { f64::MAX }
+    let line = Line::through(half)?;
+    let moving = line.change.abs() > TREND.value && line.errors() > TREND_CLEAR.value;
+    moving.then(|| finding(observed, measured, line.change, half))
 }
 
 /// With the rates at both ends of the fitted line: its change over the mean is no change of a rate.
 fn finding(observed: &Observed, measured: &Measurement, change: f64, half: &[f64]) -> Finding {
     let word = if change > 0.0 { "rose" } else { "fell" };
-    let at = |end: f64| (series::mean(half) * (1.0 + end * change / 2.0)).max(0.0);
+    let at = |end: f64| (candor_stats::mean(half) * (1.0 + end * change / 2.0)).max(0.0);
     let (from, to) = (fmt::count(at(-1.0)), fmt::iops(at(1.0)));
     let sentence = format!("The rate {word} from {from} to {to} during the second half.");
     let ran = observed.ran.iter().find(|ran| ran.job.name == measured.job);

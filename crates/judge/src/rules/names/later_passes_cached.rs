@@ -158,7 +158,7 @@ fn rates(observed: &Observed, size: f64) -> Option<(f64, f64)> {
 
 fn mean(seconds: &[Second]) -> Option<f64> {
     let rates: Vec<f64> = seconds.iter().map(|second| second.bytes_per_s).collect();
-    (!rates.is_empty()).then(|| series::mean(&rates))
+    (!rates.is_empty()).then(|| candor_stats::mean(&rates))
 }
 
 fn after_phase(observed: &Observed, first: &PhaseRecord) -> Finding {

@@ -1,14 +1,14 @@
 //! Student's t distribution.
 
-/// Probability of a value at least that far from zero on either side, with that many degrees of
-/// freedom; infinitely many make it the normal distribution.
+/// Probability of a value at least as far from zero as `t`, on either side, with `freedom` degrees
+/// of freedom. Infinite degrees make it the normal distribution.
 pub fn two_sided(t: f64, freedom: f64) -> f64 {
-    // Beyond that the two distributions agree to more digits than anybody asks for.
+    // Above, both distributions agree in all digits that matter.
     let freedom = freedom.min(1e6);
     beta_share(freedom / 2.0, 0.5, freedom / (freedom + t * t))
 }
 
-/// The value that is exceeded on either side with that probability.
+/// The value that is exceeded on either side with the probability `probability`.
 pub fn quantile(probability: f64, freedom: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while two_sided(high, freedom) > probability && high < 1e12 {
@@ -39,7 +39,6 @@ fn beta_share(a: f64, b: f64, x: f64) -> f64 {
 /// The continued fraction of the incomplete beta function, by Lentz's method.
 fn fraction(a: f64, b: f64, x: f64) -> f64 {
     const STEPS_MAX: u32 = 10_000;
-    let away_from_zero = |value: f64| if value.abs() < 1e-300 { 1e-300 } else { value };
     let mut c = 1.0;
     let mut d = 1.0 / away_from_zero(1.0 - (a + b) * x / (a + 1.0));
     let mut result = d;
@@ -59,9 +58,13 @@ fn fraction(a: f64, b: f64, x: f64) -> f64 {
     result
 }
 
+fn away_from_zero(value: f64) -> f64 {
+    if value.abs() < 1e-300 { 1e-300 } else { value }
+}
+
 /// The logarithm of the gamma function of a positive number, by Stirling's series.
 fn ln_gamma(x: f64) -> f64 {
-    // The series is exact to 14 digits from ten on.
+    // From 10 on, the series is exact to 14 digits.
     let steps = (10.0 - x).ceil().max(0.0);
     let below: f64 = (0..steps as u32).map(|step| (x + f64::from(step)).ln()).sum();
     let x = x + steps;
@@ -76,13 +79,18 @@ fn ln_gamma(x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
-    fn quantiles_are_those_of_the_tables() {
+    fn quantiles_agree_with_tables() {
         let known = [
             (0.05, 1.0, 12.7062),
             (0.05, 4.0, 2.7764),
+            (0.05, 31.0, 2.0395),
+            (0.05, 60.0, 2.0003),
+            (0.05, 1000.0, 1.9623),
             (0.01, 1.0, 63.6567),
             (0.01, 4.0, 4.6041),
             (0.01, 30.0, 2.75),
@@ -105,5 +113,15 @@ mod tests {
         }
         let half = std::f64::consts::PI.sqrt().ln();
         assert!((ln_gamma(0.5) - half).abs() < 1e-12);
+    }
+    proptest! {
+        #[test]
+        fn a_quantile_has_its_probability(
+            probability in 0.001..0.5_f64,
+            freedom in 1.0..200.0_f64,
+        ) {
+            let found = two_sided(quantile(probability, freedom), freedom);
+            prop_assert!((found - probability).abs() < 1e-9, "{found}");
+        }
     }
 }
