@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use candor_compare::Expect;
-use candor_record::results::Results;
 use candor_record::{Expectation, PERCENTILES, Report};
 
 /// Checks the conditions on a report.
@@ -14,7 +13,7 @@ pub fn check(conditions: &[Expect], report: &Report) -> Vec<Expectation> {
     if !further.is_empty() {
         report.to_mut().quote(&further);
     }
-    let results = Results::from(&*report);
+    let results = candor_derive::results(&report);
     conditions.iter().map(|condition| condition.check(&results)).collect()
 }
 

@@ -101,7 +101,7 @@ pub fn replay(report: &Report, output: &Output, speed: f64) -> Result<(), String
                     leave --live out for the report as text"
             .to_owned());
     };
-    let mut events = candor_record::replay(report).into_iter().peekable();
+    let mut events = candor_derive::replay(report).into_iter().peekable();
     while !control.is_over() {
         let now_ns = session.now_ns();
         while let Some((at_ns, event)) = events.next_if(|(at_ns, _)| *at_ns <= now_ns) {

@@ -13,7 +13,6 @@ use candor_chart::{Panel, Shape};
 use candor_metrics::{Format, RunMetrics};
 use candor_plan::work::Figure;
 use candor_record::fmt::column;
-use candor_record::results::Results;
 use candor_record::{Event, Measurement, OpStats, PhaseRecord, Report};
 use candor_show::charts::{self, Run};
 use candor_show::csv::{self, Table};
@@ -305,7 +304,7 @@ fn bars(panel: &Panel) -> Vec<(usize, f64)> {
 fn pictures_have_the_numbers_of_the_record() {
     let mut compared = 0;
     for (name, report) in recorded() {
-        let results = Results::from(&report);
+        let results = candor_derive::results(&report);
         let run = Run { name: "run", results: &results, report: Some(&report) };
         let chart = charts::bars::bars(&[run]).expect("a picture");
         let jobs = report.judged().flat_map(|(phase, _)| &phase.measurements);

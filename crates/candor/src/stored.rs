@@ -50,7 +50,7 @@ pub fn results_with_report(file: &str) -> Result<(Results, Option<Report>), Stri
     if is_report(&text) || path_of(file).is_dir() {
         let report =
             candor_record::read(&text).map_err(|why| format!("{file} cannot be used: {why}"))?;
-        return Ok((Results::from(&report), Some(report)));
+        return Ok((candor_derive::results(&report), Some(report)));
     }
     let logs = candor_readers::log_set(file);
     let logs = logs.iter().filter(|log| *log == file || path_of(log).is_file());

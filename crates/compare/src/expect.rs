@@ -3,9 +3,8 @@
 use std::fmt::{Display, Formatter};
 
 use candor_plan::units::{BytesPerSec, Nanos, OpsPerSec};
-use candor_record::quantity::Unit;
 use candor_record::results::{FigureKind, OpResults, Results};
-use candor_record::{Expectation, ExpectationResult};
+use candor_record::{Expectation, ExpectationResult, Unit};
 use candor_stats::mean;
 
 use crate::bound::{Bound, is_phase};

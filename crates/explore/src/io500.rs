@@ -7,6 +7,7 @@
 
 use std::path::PathBuf;
 
+use candor_derive::io500::PLAN_NAME;
 use candor_plan::blocks::{
     Access, Content, Durability, Fill, Format, Hints, Opening, Share, UnknownBlocks, Verify,
     WordKind, Words,
@@ -17,7 +18,6 @@ use candor_plan::{
     Blocks, Bytes, FileName, Job, Layout, Nanos, Phase, Plan, Sharing, Stonewall, Stop, Target,
     TargetKind, Tree, Work,
 };
-use candor_record::io500::PLAN_NAME;
 use candor_record::{Measurement, Report};
 use candor_run::{Channels, Options, Run, RunError, Runner, Space, Step, Stopped};
 

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use candor_derive::trend::Series;
 use candor_plan::{PathText, path_of};
 use candor_record::results::{
     Area, Condition, FigureKind, JobResults, OpResults, PhaseResults, Results,
 };
-use candor_record::trend::Series;
 use candor_record::{Report, Verdict};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -104,7 +104,7 @@ impl Read {
         let of_host = facts.devices.iter().map(|device| device.name.clone());
         let devices = of_targets.map(|device| device.value.clone()).chain(of_host);
         Read {
-            results: Results::from(report),
+            results: candor_derive::results(report),
             host: report.phases.last().map(|phase| phase.host().host.clone()).unwrap_or_default(),
             devices: sorted(devices.collect()),
             is_whole: report.cut_short.is_none() && !report.interrupted,

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::io::Write;
 
+use candor_derive::trend::Series;
 use candor_record::Verdict;
 use candor_record::results::FigureKind;
-use candor_record::trend::Series;
 
 use crate::entry::{Figures, started};
 use crate::index::{self, Index};

@@ -34,9 +34,9 @@ mod trends;
 
 use std::path::{Path, PathBuf};
 
+use candor_derive::trend::Trends;
 use candor_record::Report;
 use candor_record::results::Results;
-use candor_record::trend::Trends;
 
 use self::entry::Read;
 use self::files::Files;

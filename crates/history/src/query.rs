@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use candor_derive::trend::{HISTORY_VERSION, ListedResult, ListedRun, RunList, Series, TrendPoint};
 use candor_plan::values::from_json;
 use candor_record::Verdict;
 use candor_record::results::FigureKind;
-use candor_record::trend::{HISTORY_VERSION, ListedResult, ListedRun, RunList, Series, TrendPoint};
 use rusqlite::types::Value;
 
 use crate::Error;

@@ -1,8 +1,8 @@
 use std::fs;
 use std::path::Path;
 
+use candor_derive::trend::TrendChange;
 use candor_record::results::{FigureKind, JobResults, Load, OpResults, PhaseResults};
-use candor_record::trend::TrendChange;
 use candor_record::{Report, Verdict};
 use flate2::Compression;
 use flate2::write::GzEncoder;

@@ -1,9 +1,9 @@
 //! Trends of the kinds of work that a filter leaves.
 
-use candor_record::results::{Condition, FigureKind};
-use candor_record::trend::{
+use candor_derive::trend::{
     Difference, HISTORY_VERSION, Series, Trend, TrendChange, TrendPoint, Trends,
 };
+use candor_record::results::{Condition, FigureKind};
 use candor_stats::{levels, median};
 
 use crate::entry::Read;

@@ -1,9 +1,10 @@
 //! The verdict in one line.
 
+use candor_derive::summary;
 use candor_plan::units::Direction;
 use candor_record::fmt::{self, ratio};
 use candor_record::{
-    Finding, Limit, LimitClass, MeasuredInstead, Severity, Verdict, lost_share_max, summary,
+    Finding, Limit, LimitClass, MeasuredInstead, Severity, Verdict, lost_share_max,
 };
 
 use crate::entry_jobs;

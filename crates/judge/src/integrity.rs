@@ -1,6 +1,7 @@
 //! Data that is not what was written outweighs what can be said about a rate.
 
-use candor_record::{PhaseJudgement, PhaseRecord, Verdict, summary};
+use candor_derive::summary;
+use candor_record::{PhaseJudgement, PhaseRecord, Verdict};
 
 /// Makes the verdict and the headline of a phase say so where blocks were wrong.
 pub fn weigh(record: &PhaseRecord, judged: &mut PhaseJudgement) {

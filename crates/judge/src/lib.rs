@@ -66,9 +66,10 @@ mod testcase;
 #[cfg(test)]
 mod tests;
 
+use candor_derive::summary;
 use candor_record::{
     Ceiling, Explanation, Finding, JUDGEMENT_VERSION, Judgement, Limit, PhaseJudgement,
-    PhaseRecord, Repeats, Report, Verdict, summary,
+    PhaseRecord, Report, Verdict,
 };
 
 pub use case::Case;
@@ -182,7 +183,7 @@ pub fn conclude(
 ) -> Judgement {
     let results = records.iter().zip(&phases);
     let results: Vec<_> = results.filter_map(|(record, of)| Some((record, of.as_ref()?))).collect();
-    let repeats = Repeats::of(&results);
+    let repeats = candor_derive::repeats(&results);
     let worst = results.iter().map(|(_, judged)| judged.verdict).max();
     let verdict = worst.unwrap_or(Verdict::Unverified);
     let headline = match (cut_short, &results[..]) {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limit::{Limit, MeasuredInstead};
-use crate::quantity::{self, Quantity, Unit, Value};
+use crate::{Quantity, Unit, Value, fmt};
 
 /// One diagnosis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -136,7 +136,7 @@ impl Evidence {
 
     /// The value as people read it, with its unit.
     pub fn text(&self) -> String {
-        quantity::text(&self.value, self.unit)
+        fmt::value(&self.value, self.unit)
     }
 }
 

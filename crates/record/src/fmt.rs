@@ -11,6 +11,8 @@ pub use candor_plan::visible::{
     is_hidden, visible, visible_json, visible_lines, visible_with_codes,
 };
 
+use crate::{Unit, Value};
+
 /// Units with their sizes, the smallest first.
 type Units = [(f64, &'static str)];
 
@@ -187,6 +189,25 @@ pub fn capital(text: &str) -> String {
 pub fn ratio(a: f64, b: f64) -> f64 {
     let ratio = a / b;
     if ratio.is_finite() { ratio } else { 0.0 }
+}
+
+/// A value as people read it, with its unit.
+pub fn value(value: &Value, unit: Unit) -> String {
+    let of = match value {
+        Value::Number(number) => *number,
+        Value::Text(text) => return text.clone(),
+    };
+    match unit {
+        Unit::Bytes => size(of),
+        Unit::BytesPerS => rate(of),
+        Unit::OpsPerS => iops(of),
+        Unit::Ns => time(of),
+        Unit::Share => percent(of),
+        Unit::Change => change(of),
+        Unit::Celsius => format!("{} °C", number(of)),
+        Unit::Count => count(of),
+        Unit::Ratio | Unit::Text => number(of),
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! [`Event`] is one moment of a run in progress. An [`Explanation`] describes a rule, [`Cached`]
 //! the cached pages of files. [`results`] is the common form of results of any tool.
 //!
-//! Other crates print these types and compute nothing; [`fmt`] formats every number.
+//! `candor-derive` computes what follows from these types; [`fmt`] formats every number.
 //!
 //! ```
 //! use candor_record::{Histogram, fmt};
@@ -33,31 +33,24 @@ pub mod fmt;
 mod follow_up;
 pub mod histogram;
 mod host_sample;
-mod hosts;
-pub mod io500;
 mod job_sample;
 mod judgement;
 mod latency_counts;
 mod limit;
 mod log;
 mod measurement;
-mod name_table;
-pub mod quantity;
-mod rates;
+mod quantity;
 mod repeats;
-mod replay;
 mod report;
 pub mod requests;
 pub mod results;
-mod run_progress;
 pub mod series;
 mod snapshot;
 mod stored;
 pub mod stream;
-pub mod summary;
 mod sweep;
 mod thinned;
-pub mod trend;
+mod unit;
 
 pub use activity::{Activity, ProcessTraffic, Traffic, Watched};
 pub use cached::{CacheAction, Cached, CachedFile, Mapper};
@@ -74,21 +67,17 @@ pub use histogram::Histogram;
 pub use host_sample::{
     CpuShares, DeviceSample, HostSample, HostWork, cpu_busy_between, cpu_busy_of,
 };
-pub use hosts::{HostRow, host_rows};
 pub use job_sample::{JobSample, WorkerSample};
 pub use judgement::*;
 pub use latency_counts::LatencyCounts;
 pub use limit::{Doubled, Limit, LimitClass, MeasuredInstead, round_rate};
 pub use log::*;
 pub use measurement::*;
-pub use name_table::{NameRate, NameTable};
-pub use quantity::{Quantity, Unit, Value};
-pub use rates::{DeviceRates, Rates};
+pub use quantity::Quantity;
 pub use repeats::{RepeatedOp, Repeats, Spread};
-pub use replay::replay;
 pub use report::*;
-pub use run_progress::{Left, RunProgress};
 pub use snapshot::*;
 pub use stored::{REPORT_BYTES_MAX, read, read_unjudged};
 pub use sweep::{Knee, Sweep, SweepKey, SweepRow};
 pub use thinned::{Interval, Thinned};
+pub use unit::{Unit, Value};

@@ -2,46 +2,7 @@
 
 use std::fmt::{Display, Formatter};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::fmt;
-
-/// Unit of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    /// Bytes.
-    Bytes,
-    /// Bytes per second.
-    BytesPerS,
-    /// Operations per second.
-    OpsPerS,
-    /// Nanoseconds.
-    Ns,
-    /// Share of a whole, from 0 to 1.
-    Share,
-    /// Change as a share of what was: -0.03 is three percent less.
-    Change,
-    /// Degrees Celsius.
-    Celsius,
-    /// Number of things.
-    Count,
-    /// Quotient, or a mean number of things.
-    Ratio,
-    /// No number.
-    Text,
-}
-
-/// A number, or a text where there is none.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Value {
-    /// A finite number.
-    Number(f64),
-    /// A text.
-    Text(String),
-}
+use crate::{Unit, Value, fmt};
 
 /// A value with its unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,26 +79,7 @@ impl From<String> for Quantity {
 /// The value as people read it, with its unit.
 impl Display for Quantity {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&text(&self.value, self.unit))
-    }
-}
-
-/// A value as people read it, with its unit.
-pub fn text(value: &Value, unit: Unit) -> String {
-    let number = match value {
-        Value::Number(number) => *number,
-        Value::Text(text) => return text.clone(),
-    };
-    match unit {
-        Unit::Bytes => fmt::size(number),
-        Unit::BytesPerS => fmt::rate(number),
-        Unit::OpsPerS => fmt::iops(number),
-        Unit::Ns => fmt::time(number),
-        Unit::Share => fmt::percent(number),
-        Unit::Change => fmt::change(number),
-        Unit::Celsius => format!("{} °C", fmt::number(number)),
-        Unit::Count => fmt::count(number),
-        Unit::Ratio | Unit::Text => fmt::number(number),
+        f.write_str(&fmt::value(&self.value, self.unit))
     }
 }
 
@@ -158,15 +100,14 @@ mod tests {
 
     #[test]
     fn each_unit_has_its_form() {
-        let printed = |quantity: Quantity| text(&quantity.value, quantity.unit);
-        assert_eq!(printed(Quantity::bytes(4096.0)), "4 KiB");
-        assert_eq!(printed(Quantity::bytes_per_s(544e6)), "544 MB/s (519 MiB/s)");
-        assert_eq!(printed(Quantity::ops_per_s(1010.0)), "1010 IOPS");
-        assert_eq!(printed(Quantity::ns(326e3)), "326 µs");
-        assert_eq!(printed(Quantity::share(0.43)), "43 %");
-        assert_eq!(printed(Quantity::celsius(71.85)), "71.8 °C");
-        assert_eq!(printed(Quantity::count(12_345.0)), "12.3k");
-        assert_eq!(printed(Quantity::ratio(12_345.0)), "12345");
-        assert_eq!(printed("none".into()), "none");
+        assert_eq!(Quantity::bytes(4096.0).to_string(), "4 KiB");
+        assert_eq!(Quantity::bytes_per_s(544e6).to_string(), "544 MB/s (519 MiB/s)");
+        assert_eq!(Quantity::ops_per_s(1010.0).to_string(), "1010 IOPS");
+        assert_eq!(Quantity::ns(326e3).to_string(), "326 µs");
+        assert_eq!(Quantity::share(0.43).to_string(), "43 %");
+        assert_eq!(Quantity::celsius(71.85).to_string(), "71.8 °C");
+        assert_eq!(Quantity::count(12_345.0).to_string(), "12.3k");
+        assert_eq!(Quantity::ratio(12_345.0).to_string(), "12345");
+        assert_eq!(Quantity::from("none").to_string(), "none");
     }
 }

@@ -3,23 +3,25 @@
 //! A [`crate::Report`] has all of it, and much more; other tools' results have some of it. Absent
 //! is a figure that its tool does not report: nothing here is estimated.
 
-mod conditions;
+mod condition;
 mod distribution;
 mod figure;
 mod latency_spans;
-mod of_report;
+mod load;
 
 use candor_plan::work::Figure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::fmt::ratio;
 use crate::measurement::is_flushed_each;
-use crate::{Latency, LatencyCounts, Verdict};
+use crate::{Latency, LatencyCounts, OpSample, Sample, Verdict};
 
-pub use conditions::{Area, Condition};
+pub use condition::{Area, Condition};
 pub use distribution::Bin;
 pub use figure::{FigureKind, FigureValue};
 pub use latency_spans::{LatencySpan, latency_spans};
+pub use load::Load;
 
 /// Results of one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -115,28 +117,6 @@ pub struct JobResults {
     pub elapsed_ns: u64,
     /// Results of each operation that occurred.
     pub operations: Vec<OpResults>,
-}
-
-/// Load of a job; absent is what its work does not have.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Load {
-    /// Access in fio's word, such as `randread`, or the steps on names, such as `create,write`.
-    pub access: Option<String>,
-    /// Bytes of an operation, the largest where there are several.
-    pub block_bytes: Option<u64>,
-    /// Operations in flight of each worker.
-    pub depth: Option<u32>,
-    /// Number of workers.
-    pub workers: Option<u32>,
-    /// A rate or think time set its pace: it did less than it could.
-    #[serde(default)]
-    pub is_paced: bool,
-    /// Operations per second at which it was held, in even gaps.
-    #[serde(default)]
-    pub held_ops_per_s: Option<f64>,
-    /// Bytes per second at which it was held, in even gaps.
-    #[serde(default)]
-    pub held_bytes_per_s: Option<f64>,
 }
 
 /// Results of one operation of a job.
@@ -327,5 +307,24 @@ impl Results {
     /// The phases that ran under one name, repeats in order.
     pub fn repeats_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a PhaseResults> {
         self.phases.iter().filter(move |phase| phase.name == name)
+    }
+}
+
+impl Sample {
+    /// Rates and latencies of one of its operations.
+    pub fn interval(&self, op: &OpSample) -> Interval {
+        let per_s = |count: u64| ratio(count as f64 * 1e9, self.length_ns as f64);
+        Interval {
+            start_ns: self.at_ns.saturating_sub(self.length_ns),
+            length_ns: self.length_ns,
+            ops_per_s: Some(per_s(op.ops)),
+            bytes_per_s: Some(per_s(op.bytes)),
+            // A job without latencies has a sum of 0.
+            latency_ns_mean: Some(ratio(op.latency_sum_ns as f64, op.ops as f64))
+                .filter(|mean| *mean > 0.0),
+            latency_ns_p50: op.latency_ns_p50,
+            latency_ns_p99: op.latency_ns_p99,
+            latency_counts: op.latency_counts.clone(),
+        }
     }
 }

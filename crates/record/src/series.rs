@@ -11,17 +11,6 @@ pub fn deviation_max(values: &[f64]) -> f64 {
     values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max)
 }
 
-/// The middle of values, or the mean of the two in the middle; absent for none.
-pub fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() % 2 {
-        1 => sorted.get(middle).copied(),
-        _ => Some((sorted.get(middle.checked_sub(1)?)? + sorted.get(middle)?) / 2.0),
-    }
-}
-
 /// Change per value of the least-squares line; 0 for a single value.
 pub fn slope(values: &[f64]) -> f64 {
     let (mean_y, mean_x) = (mean(values), (values.len() as f64 - 1.0) / 2.0);
@@ -37,12 +26,6 @@ pub fn slope(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_median_stands_in_the_middle() {
-        assert_eq!((median(&[]), median(&[7.0])), (None, Some(7.0)));
-        assert_eq!((median(&[3.0, 1.0]), median(&[9.0, 1.0, 2.0])), (Some(2.0), Some(2.0)));
-    }
 
     #[test]
     fn a_line_has_its_slope_and_few_values_have_none() {

@@ -96,7 +96,7 @@ pub fn table(report: &Report, table: Table) -> Result<String, csv::Error> {
         }
         Table::Histograms => written(&latencies::bucket_columns(), latencies::bucket_rows(report)),
         Table::Devices => {
-            let results = report.into();
+            let results = candor_derive::results(report);
             written(&devices::columns(), devices::rows(&results))
         }
         Table::Requests => written(&requests::columns(), requests::rows(report)),

@@ -6,12 +6,12 @@ mod tests;
 
 use std::collections::HashSet;
 
+use candor_derive::trend::{
+    Difference, ListedRun, RunList, Series, Trend, TrendChange, TrendPoint, Trends,
+};
 use candor_record::Verdict;
 use candor_record::fmt::{self, counted, percent};
 use candor_record::results::Condition;
-use candor_record::trend::{
-    Difference, ListedRun, RunList, Series, Trend, TrendChange, TrendPoint, Trends,
-};
 
 use crate::layout::{Align, Cell, Page, Table, cut};
 use crate::style::{Style, Tone};

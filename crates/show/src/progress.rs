@@ -4,8 +4,9 @@
 //! stderr. On a terminal the line is written over itself; elsewhere only beginnings and ends of
 //! phases are told, a line each, so that a log stays short.
 
+use candor_derive::{Left, Rates, RunProgress};
 use candor_record::fmt::{self, column};
-use candor_record::{Event, JobSample, Left, Measurement, PrepareStep, Rates, RunProgress};
+use candor_record::{Event, JobSample, Measurement, PrepareStep};
 
 use crate::layout::{cut, width};
 

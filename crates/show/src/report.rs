@@ -18,8 +18,9 @@ mod troubles;
 #[cfg(test)]
 mod tests;
 
+use candor_derive::summary;
 use candor_record::fmt::column;
-use candor_record::{Report, Verdict, summary};
+use candor_record::{Report, Verdict};
 
 use crate::layout::{Page, wrap};
 use crate::style::{Style, Tone};

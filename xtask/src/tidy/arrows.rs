@@ -14,6 +14,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("plan", 1),
     ("record", 1),
     ("stats", 1),
+    ("derive", 2),
     ("engine", 2),
     ("chart", 2),
     ("bytes", 3),

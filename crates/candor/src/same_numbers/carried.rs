@@ -2,7 +2,7 @@
 
 use candor_plan::work::Figure;
 use candor_record::fmt::axis::short;
-use candor_record::results::{JobResults, Results};
+use candor_record::results::JobResults;
 use candor_record::{Measurement, OpStats, Unit};
 use candor_show::csv::{self, Table};
 use serde_json::Value;
@@ -93,7 +93,7 @@ fn curves(picture: &Value) -> Vec<Vec<(f64, f64)>> {
 fn curves_on_a_page_go_through_the_percentiles_of_the_record() {
     let mut compared = 0;
     for (name, report) in recorded() {
-        let results = Results::from(&report);
+        let results = candor_derive::results(&report);
         let jobs = results.phases.iter().flat_map(|phase| &phase.jobs);
         let latencies: Vec<_> =
             jobs.flat_map(JobResults::work).filter_map(|op| op.latency.as_ref()).collect();

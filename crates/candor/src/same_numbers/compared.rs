@@ -13,8 +13,10 @@ use super::{carried, recorded};
 
 /// Each recorded run beside the next one, as far as they have figures in common.
 fn comparisons() -> Vec<([Results; 2], Comparison)> {
-    let all: Vec<(String, Results)> =
-        recorded().iter().map(|(name, report)| (name.clone(), Results::from(report))).collect();
+    let all: Vec<(String, Results)> = recorded()
+        .iter()
+        .map(|(name, report)| (name.clone(), candor_derive::results(report)))
+        .collect();
     let compared = all.windows(2).map(|pair| {
         let comparison = candor_compare::compare(pair, &Options::default()).expect("compared");
         ([pair[0].1.clone(), pair[1].1.clone()], comparison)

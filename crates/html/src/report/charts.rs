@@ -37,7 +37,7 @@ pub struct Pictures<'a> {
 impl<'a> Pictures<'a> {
     /// Of a report.
     pub fn of(report: &'a Report) -> Pictures<'a> {
-        Pictures { report, results: Results::from(report) }
+        Pictures { report, results: candor_derive::results(report) }
     }
 
     /// Rates, latencies, caches and devices over time.

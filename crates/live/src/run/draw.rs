@@ -1,5 +1,6 @@
 //! The screen of a run, drawn.
 
+use candor_derive::per_second;
 use candor_record::fmt::{self, column};
 use candor_record::{Ceiling, Finding, Severity, Verdict};
 use candor_show::progress;
@@ -240,13 +241,12 @@ fn jobs(screen: &RunScreen, state: &State) -> Section {
     let mut section =
         Section::titled(row(["job", "operation", "per s", "rate", "mean", "p50", "p99"]));
     let mut rows: Vec<&OpRow> = state.ops.iter().collect();
-    screen.sort.apply(&mut rows, |row| row.op.ops_per_s(row.length_ns));
+    screen.sort.apply(&mut rows, |row| per_second(row.op.ops, row.length_ns));
     for OpRow { job, length_ns, op } in rows {
-        let bytes_per_s = op.bytes_per_s(*length_ns);
-        let rate = moved(screen.units, bytes_per_s);
+        let rate = moved(screen.units, per_second(op.bytes, *length_ns));
         let [mean, p50, p99] =
-            [op.latency_mean_ns(), op.latency_ns_p50, op.latency_ns_p99].map(time);
-        let per_s = column::iops(op.ops_per_s(*length_ns));
+            [op.latency_sum_ns.checked_div(op.ops), op.latency_ns_p50, op.latency_ns_p99].map(time);
+        let per_s = column::iops(per_second(op.ops, *length_ns));
         section.add(row([job, &op.name, &per_s, &rate, &mean, &p50, &p99]));
     }
     section

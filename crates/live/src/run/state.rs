@@ -1,8 +1,9 @@
 //! The state of a run, as far as its events told it.
 
+use candor_derive::{DeviceRates, Rates, RunProgress, per_second};
 use candor_record::{
-    Ceiling, DeviceRates, Event, Finding, HostSample, JobSample, OpSample, PrepareStep, Rates,
-    RunProgress, Verdict, WorkerSample, cpu_busy_of,
+    Ceiling, Event, Finding, HostSample, JobSample, OpSample, PrepareStep, Verdict, WorkerSample,
+    cpu_busy_of,
 };
 
 use crate::marks::Timeline;
@@ -271,7 +272,7 @@ impl State {
                 self.devices.len() - 1
             });
             let row = &mut self.devices[at];
-            row.rates = sample.rates(host.length_ns);
+            row.rates = DeviceRates::of(sample, host.length_ns);
             (row.in_flight, row.utilisation) = (sample.in_flight, sample.utilisation);
             row.timeline.push(Some(row.rates.bytes_per_s));
         }
@@ -310,8 +311,8 @@ impl HostRow {
 
 impl WorkerRow {
     fn take(&mut self, did: WorkerSample, length_ns: u64) {
-        self.ops_per_s = did.ops_per_s(length_ns);
-        self.bytes_per_s = did.bytes_per_s(length_ns);
+        self.ops_per_s = per_second(did.ops, length_ns);
+        self.bytes_per_s = per_second(did.bytes, length_ns);
         self.timeline.push(Some(self.ops_per_s));
     }
 }

@@ -1,7 +1,7 @@
 //! Numbers along an axis: one unit for all of them, as many digits as their distance needs.
 
 use super::{BINARY, COUNTS, DECIMAL, TIMES, Units};
-use crate::quantity::{Unit, Value, text};
+use crate::{Unit, Value};
 
 /// Units of the time since a start, with the least time that each is used from.
 const ELAPSED: [(f64, f64, &str); 5] = [
@@ -84,7 +84,7 @@ pub fn short(value: f64, unit: Unit) -> String {
         _ if !value.is_finite() => "unknown".into(),
         Unit::BytesPerS => super::rate_decimal(value),
         Unit::OpsPerS => super::count(value),
-        _ => text(&Value::Number(value), unit),
+        _ => super::value(&Value::Number(value), unit),
     }
 }
 

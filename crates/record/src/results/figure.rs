@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::OpResults;
-use crate::quantity::Unit;
+use crate::fmt::rate_decimal;
+use crate::{Quantity, Unit};
 
 /// Kind of a figure of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +45,14 @@ impl FigureKind {
     /// More is better.
     pub fn is_better_higher(self) -> bool {
         matches!(self, FigureKind::OpsPerS | FigureKind::BytesPerS)
+    }
+
+    /// A value of the kind with its unit; rates in bytes in powers of 1000.
+    pub fn text(self, value: f64) -> String {
+        match self.unit() {
+            Unit::BytesPerS => rate_decimal(value),
+            unit => Quantity::new(value, unit).to_string(),
+        }
     }
 
     /// The figure as a table names it.

@@ -104,5 +104,5 @@ fn spread(kind: FigureKind, group: &Group<'_>, runs: &[Run<'_>]) -> Option<Sprea
         };
     }
     let values: Option<Vec<f64>> = group.iter().map(|of| of.op.figure_value(kind)).collect();
-    Spread::of(&values?)
+    candor_derive::spread(&values?)
 }

@@ -1,8 +1,8 @@
 //! Rates and latency against depth, workers or size, as lines and as a heat map.
 
 use candor_chart::{Axis, Cell, Chart, Mark, MarkKind, Panel, Scale, Series, Shape, ValueKey};
-use candor_record::results::{FigureKind, Load, Results};
-use candor_record::{PhaseRecord, Spread, Sweep, SweepKey, Unit, fmt};
+use candor_record::results::{FigureKind, Load};
+use candor_record::{PhaseRecord, Sweep, SweepKey, Unit, fmt};
 
 use super::curve::{self, Curve};
 use super::{Run, SERIES_MAX, frame};
@@ -176,7 +176,7 @@ fn of_run<'a>(curves: &[Curve<'a>], run: usize) -> Vec<Curve<'a>> {
 fn figure(curves: &[Curve<'_>], kind: FigureKind) -> Option<(f64, Option<(f64, f64)>)> {
     let all: Option<Vec<f64>> = curves.iter().map(|curve| curve.op.figure_value(kind)).collect();
     let all = all?;
-    match (Spread::of(&all), &all[..]) {
+    match (candor_derive::spread(&all), &all[..]) {
         (Some(spread), _) => Some((spread.mean, Some((spread.min, spread.max)))),
         (None, [one]) => Some((*one, None)),
         (None, _) => None,
@@ -246,7 +246,7 @@ pub fn search(runs: &[Run<'_>]) -> Result<Chart, String> {
         [Run { report: Some(report), .. }] => report,
         _ => return Err("a search chart needs one report of candor".into()),
     };
-    let results = Results::of_search(report);
+    let results = candor_derive::search_results(report);
     let run = [Run { name: runs[0].name, results: &results, report: None }];
     if !has_curve(&run) {
         return Err("this run did not search for a load: fewer than three loads were tried".into());
@@ -254,12 +254,12 @@ pub fn search(runs: &[Run<'_>]) -> Result<Chart, String> {
     let trials = curve::all(&run);
     let is_trial = |record: &&PhaseRecord| {
         let tried = record.tried.iter().flat_map(|phase| &phase.jobs);
-        tried.map(Load::from).any(|load| load.depth.is_some())
+        tried.map(candor_derive::load).any(|load| load.depth.is_some())
     };
     let chosen = report.phases.iter().rfind(is_trial).and_then(|record| {
         let key = along(&trials, &run)?;
         let job = report.plan.phases.get(record.phase)?.jobs.first()?;
-        let at = key.value(&Load::from(job))?;
+        let at = key.value(&candor_derive::load(job))?;
         let label = format!("chosen: {}", key.phrase(at));
         Some(Mark { at: at as f64, until: None, label, kind: MarkKind::Knee })
     });
@@ -302,7 +302,7 @@ fn knees(runs: &[Run<'_>], key: Key) -> Vec<Mark> {
             // A row has the same value in the same words, and the plan has it as a number.
             let row = sweep.rows.iter().find(|row| row.values.last() == Some(text));
             let job = row.and_then(|row| report.plan.phases.get(row.phase)?.jobs.first());
-            let load = job.map(Load::from);
+            let load = job.map(candor_derive::load);
             let Some(at) = load.and_then(|load| key.value(&load)) else { continue };
             let mut label = format!("knee at {}", key.phrase(at));
             if !knee.series.is_empty() {

@@ -158,7 +158,7 @@ fn the_search_of_a_check_is_drawn_with_the_depth_it_chose() {
             ..PhaseRecord::default()
         });
     }
-    let results = Results::from(&report);
+    let results = candor_derive::results(&report);
     let run = [Run { name: "check", results: &results, report: Some(&report) }];
     let drawn = chart(Kind::Search, &run).expect("a search");
     let Shape::Line(points) = &drawn.panels[0].series[0].shape else { panic!("a line") };
@@ -264,7 +264,7 @@ fn the_numbers_of_a_picture_are_those_of_the_report() {
     for name in ["direct-read", "load-limited", "names-made", "lab-6.1-cap", "shared-file"] {
         let mut report = recorded(name);
         report.judgement.phases = report.phases.iter().map(|_| Some(Default::default())).collect();
-        let results = Results::from(&report);
+        let results = candor_derive::results(&report);
         let runs = [Run { name, results: &results, report: Some(&report) }];
         let drawn = chart(Kind::Bars, &runs).expect(name);
         let mut expected = Vec::new();
@@ -291,7 +291,7 @@ fn ceilings_verdict_and_caution_come_from_the_report() {
     let mut phases = sample::series();
     phases.truncate(1);
     let report = sample::report("every number is the storage's own.", phases);
-    let results = Results::from(&report);
+    let results = candor_derive::results(&report);
     let whole = Run { name: "series", results: &results, report: Some(&report) };
     let drawn = chart(Kind::Bars, &[whole]).expect("bars");
     assert_eq!((drawn.verdict.as_str(), &drawn.caution), ("The storage's number", &None));
@@ -299,7 +299,7 @@ fn ceilings_verdict_and_caution_come_from_the_report() {
     let mut doubtful = report.clone();
     doubtful.judgement.verdict = Verdict::Wrong;
     doubtful.judgement.headline = "Not the storage's number (the page cache).".into();
-    let other = Results::from(&doubtful);
+    let other = candor_derive::results(&doubtful);
     let cached = Run { name: "cached", results: &other, report: Some(&doubtful) };
     let drawn = chart(Kind::Bars, &[whole, cached]).expect("bars");
     assert_eq!(drawn.verdict, "Not the storage's number: 1 of 2 runs");

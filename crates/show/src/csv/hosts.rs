@@ -1,6 +1,7 @@
 //! Hosts of a phase beside each other.
 
-use candor_record::{HostRow, PhaseRecord, Report, host_rows};
+use candor_derive::{HostRow, host_rows};
+use candor_record::{PhaseRecord, Report};
 
 use super::table::{Column, columns};
 

@@ -1,5 +1,5 @@
 use candor_plan::work::Figure;
-use candor_record::{LatencyCounts, OpSample, Repeats, Sample, Sweep, SweepKey, SweepRow, Verdict};
+use candor_record::{LatencyCounts, OpSample, Sample, Sweep, SweepKey, SweepRow, Verdict};
 
 use super::*;
 use crate::sample;
@@ -148,7 +148,7 @@ fn repeats_are_a_row_per_figure_with_the_spread_of_each() {
     let first = stats.ops_per_s / 3.0;
     report.phases.extend(again);
     report.judgement.phases.extend(judged);
-    report.judgement.repeats = Repeats::of(&report.judged().collect::<Vec<_>>());
+    report.judgement.repeats = candor_derive::repeats(&report.judged().collect::<Vec<_>>());
     let text = table(&report, Table::Repeats).expect("written");
     let mut rows = csv::ReaderBuilder::new().from_reader(text.as_bytes());
     let rows: Vec<csv::StringRecord> = rows.records().map(|row| row.expect("a row")).collect();

@@ -1,10 +1,10 @@
 //! Trends as a picture.
 
 use candor_chart::{Axis, Chart, Level, Mark, MarkKind, Panel, Scale, Series, Shape};
+use candor_derive::trend::{Trend, TrendPoint, Trends};
 use candor_record::Verdict;
 use candor_record::fmt::{counted, percent};
 use candor_record::results::FigureKind;
-use candor_record::trend::{Trend, TrendPoint, Trends};
 
 use super::{day, named};
 

@@ -1,6 +1,6 @@
+use candor_derive::trend::ListedResult;
 use candor_record::Verdict;
 use candor_record::results::{Area, FigureKind, Load};
-use candor_record::trend::ListedResult;
 
 use super::*;
 

@@ -3,8 +3,9 @@
 //! All of it fits a terminal of 80×24, the prompt included; the full text and the report have the
 //! rest. In a pipe or a file, nothing is cut.
 
+use candor_derive::NameTable;
 use candor_record::facts::TargetFacts;
-use candor_record::{Finding, NameTable, Report, fmt};
+use candor_record::{Finding, Report, fmt};
 
 use super::key_numbers::key_numbers;
 use super::{ended, filled, findings, hosts, io500, results, sweep, troubles, verdict_line};

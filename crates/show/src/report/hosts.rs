@@ -1,7 +1,8 @@
 //! Hosts beside each other, where several ran a phase.
 
+use candor_derive::{HostRow, host_rows};
 use candor_record::fmt::{self, column};
-use candor_record::{HostRow, PhaseJudgement, PhaseRecord, Report, host_rows};
+use candor_record::{PhaseJudgement, PhaseRecord, Report};
 
 use crate::layout::{Align, Cell, Page, Table, cut, width};
 use crate::style::Tone;

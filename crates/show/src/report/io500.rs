@@ -1,6 +1,6 @@
 //! Results and score of phases of IO500's shape, in the lines that its readers know.
 
-use candor_record::io500::{Io500, Io500Result};
+use candor_derive::io500::{Io500, Io500Result};
 use candor_record::{Report, Verdict};
 
 use crate::layout::{Page, width, wrap};

@@ -3,7 +3,8 @@
 //! Each part is made by the function that the text is made by, so that no two renderings of a
 //! report differ in a number or a word.
 
-use candor_record::{NameTable, Report};
+use candor_derive::NameTable;
+use candor_record::Report;
 
 use super::results::rows::{self, Column, NAME_COLUMNS_MAX, Row};
 use super::{results, sweep, troubles};

@@ -5,10 +5,11 @@ pub(super) mod repeats;
 pub(super) mod rows;
 mod table;
 
+use candor_derive::NameTable;
 use candor_record::fmt::{self, column};
 use candor_record::{
-    Ceiling, Limit, LimitClass, Measurement, NameTable, PhaseJudgement, PhaseRecord, Repeats,
-    Report, Severity, StageSpan, Stages,
+    Ceiling, Limit, LimitClass, Measurement, PhaseJudgement, PhaseRecord, Repeats, Report,
+    Severity, StageSpan, Stages,
 };
 
 use crate::layout::Page;

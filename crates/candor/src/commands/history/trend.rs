@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use candor_chart::Look;
+use candor_derive::trend::Trends;
 use candor_history::Work;
 use candor_plan::{PathText, path_of};
-use candor_record::trend::Trends;
 use clap::{ArgMatches, Command};
 
 use super::filter::{self, FILTER};

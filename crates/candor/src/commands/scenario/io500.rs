@@ -128,7 +128,7 @@ fn options(
         let shown = directory.text();
         return Err(format!("{shown} is no directory; make it, or name another"));
     }
-    let stonewall = draft.stonewall.unwrap_or(candor_record::io500::WRITE_TIME_MIN);
+    let stonewall = draft.stonewall.unwrap_or(candor_derive::io500::WRITE_TIME_MIN);
     if stonewall == Nanos(0) {
         return Err("--stonewall 0 writes nothing; give seconds".to_owned());
     }

@@ -1,7 +1,8 @@
 //! Rates of names in several trees, side by side.
 
+use candor_derive::{NameRate, NameRow, NameTable};
+use candor_record::Verdict;
 use candor_record::fmt::column;
-use candor_record::{NameRate, NameTable, Verdict};
 
 use crate::layout::{Align, Cell, Table, cut};
 use crate::style::{Style, Tone};
@@ -17,7 +18,7 @@ pub(in super::super) fn table(table: &NameTable<'_>) -> Table {
     let heads = table.columns.iter().map(|column| ((*column).to_owned(), Align::Right));
     let heads: Vec<_> = std::iter::once(("names/s".to_owned(), Align::Left)).chain(heads).collect();
     let mut text = Table::new(&heads);
-    for (tree, rates) in &table.rows {
+    for NameRow { tree, rates } in &table.rows {
         text.row(std::iter::once(Cell::from(*tree)).chain(rates.iter().map(cell)).collect());
     }
     text
@@ -34,7 +35,7 @@ fn cell(rate: &NameRate) -> Cell {
 /// Columns that a cache answered in each tree, as it was to.
 pub(in super::super) fn answered(table: &NameTable<'_>) -> Option<String> {
     let by = |at: usize| {
-        let mut caches = table.rows.iter().map(|(_, rates)| rates[at].answered_by);
+        let mut caches = table.rows.iter().map(|row| row.rates[at].answered_by);
         let first = caches.next()??;
         caches.all(|cache| cache == Some(first)).then_some(first)
     };

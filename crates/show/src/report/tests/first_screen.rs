@@ -69,7 +69,7 @@ fn key_numbers_of_repeats_are_their_means() {
     }
     report.phases.extend(again);
     report.judgement.phases.extend(judged);
-    report.judgement.repeats = Repeats::of(&report.judged().collect::<Vec<_>>());
+    report.judgement.repeats = candor_derive::repeats(&report.judged().collect::<Vec<_>>());
     let text = first_screen(&report, &NARROW);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let means = "Read 1.12 GB/s, write 1.04 GB/s, random read 183k IOPS, latency 110 µs, durable \
@@ -257,7 +257,7 @@ fn repeats_have_one_row() {
     phases[2].judged.findings = vec![sample::page_cache()];
     phases[2].judged.verdict = Verdict::Wrong;
     let mut report = sample::report("", phases);
-    report.judgement.repeats = Repeats::of(&report.judged().collect::<Vec<_>>());
+    report.judgement.repeats = candor_derive::repeats(&report.judged().collect::<Vec<_>>());
     let text = first_screen(&report, &NARROW);
     assert!(rows(&text) <= ROWS, "{text}");
     assert_snapshot!(text.lines().take(7).collect::<Vec<_>>().join("\n"), @"

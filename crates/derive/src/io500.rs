@@ -1,17 +1,20 @@
-//! Results and score of a run whose phases have the shape of IO500's: bandwidth of four phases,
-//! rates of names of eight, and the geometric means of both.
+//! Results and score of an IO500-shaped run: bandwidth of four phases, rates of names of eight
+//! phases, and the geometric means of both.
 //!
-//! The phases are known by their names, in plans of the name [`PLAN_NAME`].
+//! Phases are identified by their names, in plans with the name [`PLAN_NAME`].
 
 use candor_plan::Nanos;
 use candor_plan::work::Figure;
 
-use crate::fmt::ratio;
-use crate::{MeasuredInstead, Measurement, PhaseRecord, Report, Severity, Verdict};
+use candor_record::fmt::ratio;
+use candor_record::{
+    MeasuredInstead, Measurement, PhaseJudgement, PhaseRecord, Report, Severity, Verdict,
+};
+use candor_stats::geometric_mean;
 
 /// Name of the plan.
 pub const PLAN_NAME: &str = "io500-shaped";
-/// Least time of each phase that writes; in shorter ones caches take a large part.
+/// Least time of each phase that writes. In shorter phases, caches absorb a large part.
 pub const WRITE_TIME_MIN: Nanos = Nanos(300_000_000_000);
 
 /// Unit of a result.
@@ -33,11 +36,13 @@ impl Unit {
     }
 }
 
-/// A phase: its name, its unit, whether it writes for a time, and whether the score counts it.
+/// Kind of a phase.
 struct Kind {
     name: &'static str,
     unit: Unit,
+    /// The phase writes for a time.
     writes: bool,
+    /// The score includes the phase.
     scored: bool,
 }
 
@@ -77,56 +82,55 @@ pub struct Io500Result {
     pub value: f64,
     /// The unit.
     pub unit: Unit,
-    /// Time of the phase, with the flush where there was one, in seconds.
+    /// Time of the phase in seconds, including a flush.
     pub seconds: f64,
-    /// False where the phase wrote for less than its time or than [`WRITE_TIME_MIN`].
+    /// False if the phase wrote for less than its time or less than [`WRITE_TIME_MIN`].
     pub is_long_enough: bool,
-    /// The score counts it.
+    /// The score includes the phase.
     pub is_scored: bool,
-    /// Whether to believe it.
+    /// Verdict on the phase.
     pub verdict: Verdict,
-    /// Thing that it measured instead of the storage.
+    /// Object that the phase measured instead of the storage.
     pub measures: Option<MeasuredInstead>,
 }
 
-/// The score: geometric means.
+/// The score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Io500Score {
-    /// Of the bandwidths, in GiB/s.
+    /// Geometric mean of the bandwidths, in GiB/s.
     pub gib_per_s: f64,
-    /// Of the rates of names, in thousand per second.
+    /// Geometric mean of the rates of names, in thousand per second.
     pub kilo_per_s: f64,
-    /// Of both.
+    /// Geometric mean of both.
     pub total: f64,
     /// All phases that write were long enough.
     pub is_valid: bool,
 }
 
-/// Results in the order of the phases; the score where all phases ran.
+/// Results of a run in the order of the phases.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Io500 {
     /// The results.
     pub results: Vec<Io500Result>,
-    /// The score.
+    /// The score; absent if a phase did not run.
     pub score: Option<Io500Score>,
 }
 
 impl Io500 {
-    /// The results of such a run; none of any other.
+    /// Results of an IO500-shaped run; absent for other runs.
     pub fn of(report: &Report) -> Option<Io500> {
         if report.plan.name != PLAN_NAME {
             return None;
         }
-        let result = |kind: &Kind| {
+        let results = KINDS.iter().filter_map(|kind| {
             let at = report.phases.iter().position(|phase| phase.name == kind.name)?;
             Some(Io500Result::of(report, at, kind))
-        };
-        let results: Vec<Io500Result> = KINDS.iter().filter_map(result).collect();
-        let mean = |unit: Unit| {
-            let counts = |result: &&Io500Result| result.is_scored && result.unit == unit;
-            geometric_mean(results.iter().filter(counts).map(|result| result.value))
-        };
-        let (gib_per_s, kilo_per_s) = (mean(Unit::GibPerS), mean(Unit::KiloPerS));
+        });
+        let results: Vec<Io500Result> = results.collect();
+        let [gib_per_s, kilo_per_s] = [Unit::GibPerS, Unit::KiloPerS].map(|unit| {
+            let scored = results.iter().filter(|result| result.is_scored && result.unit == unit);
+            geometric_mean(&scored.map(|result| result.value).collect::<Vec<f64>>())
+        });
         let score = Io500Score {
             gib_per_s,
             kilo_per_s,
@@ -150,11 +154,6 @@ impl Io500Result {
         };
         let planned = report.plan.phases.get(phase.phase).and_then(|planned| planned.stop.time);
         let least = planned.unwrap_or(WRITE_TIME_MIN).max(WRITE_TIME_MIN);
-        let of_measure = |judged: &crate::PhaseJudgement| {
-            let mut found = judged.findings.iter();
-            let other = found.find(|finding| finding.severity == Severity::Wrong);
-            other.and_then(|finding| finding.measures).or(judged.answered_by)
-        };
         Io500Result {
             name: kind.name,
             value: ratio(amount, seconds),
@@ -163,9 +162,15 @@ impl Io500Result {
             is_long_enough: !kind.writes || elapsed_ns >= least.0,
             is_scored: kind.scored,
             verdict: judged.map_or(Verdict::default(), |judged| judged.verdict),
-            measures: judged.and_then(of_measure),
+            measures: judged.and_then(measured_instead),
         }
     }
+}
+
+fn measured_instead(judged: &PhaseJudgement) -> Option<MeasuredInstead> {
+    let mut findings = judged.findings.iter();
+    let wrong = findings.find(|finding| finding.severity == Severity::Wrong);
+    wrong.and_then(|finding| finding.measures).or(judged.answered_by)
 }
 
 fn elapsed_ns(measured: &Measurement) -> u64 {
@@ -176,24 +181,14 @@ fn bytes(phase: &PhaseRecord) -> u64 {
     phase.measurements.iter().map(Measurement::bytes_moved).sum()
 }
 
-/// Names that a phase came by: each has one operation of the kind that ends its part.
+/// Names that a phase processed. The last operation on each name is close, stat or unlink.
 fn names(phase: &PhaseRecord) -> u64 {
-    let of = |measured: &Measurement| {
+    let of_jobs = phase.measurements.iter().map(|measured| {
         let ends = ["close", "stat", "unlink"].map(|name| measured.operation(name));
         let found = ends.into_iter().find(|op| op.ops > 0 && op.figure == Figure::Names);
         found.map_or(0, |op| op.ops)
-    };
-    phase.measurements.iter().map(of).sum()
-}
-
-/// 0 where a value is.
-fn geometric_mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
-    let count = values.clone().count();
-    if count == 0 {
-        return 0.0;
-    }
-    // Logarithms, for the product of eight large rates may have more digits than a float.
-    (values.map(f64::ln).sum::<f64>() / count as f64).exp()
+    });
+    of_jobs.sum()
 }
 
 #[cfg(test)]
@@ -201,9 +196,9 @@ mod tests {
     use candor_plan::entries::Step;
     use candor_plan::units::Direction;
     use candor_plan::{Phase, Plan, Stop};
+    use candor_record::{Judgement, OpStats};
 
     use super::*;
-    use crate::{Judgement, OpStats, PhaseJudgement};
 
     const SECONDS: u64 = 300;
 
@@ -242,14 +237,14 @@ mod tests {
     }
 
     #[test]
-    fn the_score_is_of_geometric_means() {
+    fn the_score_consists_of_geometric_means() {
         let mut report = report();
         let io500 = Io500::of(&report).expect("its name");
         let score = io500.score.expect("all ran");
         assert!((score.gib_per_s - 2.0).abs() < 1e-9 && (score.kilo_per_s - 5.0).abs() < 1e-9);
         assert!((score.total - 10.0_f64.sqrt()).abs() < 1e-9 && score.is_valid);
-        // A result twice as high moves the mean of four by the fourth root of two; what is not
-        // scored moves nothing.
+        // A result twice as high changes the mean of four by the fourth root of two. A phase that
+        // is not scored changes nothing.
         for name in ["ior-hard-read", "ior-rnd4K-easy-read"] {
             let phase = report.phases.iter_mut().find(|phase| phase.name == name);
             phase.expect("it ran").measurements[0].of_mut(Direction::Write).bytes *= 2;
@@ -265,7 +260,7 @@ mod tests {
         let io500 = Io500::of(&report).expect("its name");
         assert!(!io500.results[2].is_long_enough && io500.results[0].is_long_enough);
         assert!(io500.score.is_some_and(|score| !score.is_valid));
-        // With its flush it lasted long enough.
+        // Including its flush, the phase is long enough.
         report.phases[2].measurements[0].elapsed_with_flush_ns = Some(SECONDS * 1_000_000_000);
         assert!(Io500::of(&report).and_then(|io500| io500.score).is_some_and(|s| s.is_valid));
         report.phases[5].measurements[0].elapsed_ns = 1_000_000_000;
@@ -280,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_in_which_nothing_was_done_makes_the_score_zero() {
+    fn a_phase_without_work_makes_the_score_zero() {
         let mut report = report();
         report.phases[0].measurements[0].of_mut(Direction::Write).bytes = 0;
         let score = Io500::of(&report).and_then(|io500| io500.score).expect("all ran");

@@ -1,51 +1,54 @@
-//! Results of a report.
+//! Results of a report, in the form that results of all tools share.
+
+mod conditions;
 
 use candor_plan::blocks::{Arrival, Pace};
 use candor_plan::work::Figure;
 use candor_plan::{Job, PathText, Phase, Plan, Work};
 
-use super::{
-    DeviceInterval, DeviceResults, Disturbance, DisturbanceKind, Interval, JobResults,
-    LatencyResults, Load, OpResults, PhaseResults, Results, conditions,
+use candor_record::fmt::ratio;
+use candor_record::results::{
+    DeviceInterval, DeviceResults, Disturbance, DisturbanceKind, JobResults, LatencyResults, Load,
+    OpResults, PhaseResults, Results,
 };
-use crate::fmt::ratio;
-use crate::{
-    DiskCounters, Finding, HostRecord, HostSample, Measurement, OpSample, OpStats, PhaseJudgement,
+use candor_record::{
+    DiskCounters, Finding, HostRecord, HostSample, Measurement, OpStats, PhaseJudgement,
     PhaseRecord, Report, Sample, Snapshot, Value,
 };
 
-impl From<&Report> for Results {
-    fn from(report: &Report) -> Results {
-        let judged = |(record, judged)| phase(&report.plan, record, judged);
-        Results {
-            tool: format!("candor {}", report.candor_version),
-            name: report.plan.name.clone(),
-            started: Some(report.started.clone()),
-            command: report.command.clone(),
-            verdict: Some(report.judgement.verdict),
-            headline: report.judgement.headline.clone(),
-            conditions: conditions::of(report),
-            phases: report.judged().map(judged).collect(),
-        }
+use crate::rates::per_second;
+
+/// The results of a report with their verdicts; search steps are left out.
+pub fn results(report: &Report) -> Results {
+    let judged = report.judged();
+    Results {
+        name: report.plan.name.clone(),
+        verdict: Some(report.judgement.verdict),
+        headline: report.judgement.headline.clone(),
+        conditions: conditions::of(report),
+        phases: judged.map(|(record, judged)| phase(&report.plan, record, judged)).collect(),
+        ..run(report)
     }
 }
 
-impl Results {
-    /// The trials of data with which a run searched for a load; they are not judged.
-    pub fn of_search(report: &Report) -> Results {
-        let trial = |record: &PhaseRecord| {
-            let tried = record.tried.as_ref()?;
-            let is_data = tried.jobs.iter().any(|job| matches!(job.work, Work::Blocks(_)));
-            is_data.then(|| phase_results(&report.plan, Some(tried), record))
-        };
-        let trials = report.phases.iter().filter(|record| record.search_step);
-        Results {
-            tool: format!("candor {}", report.candor_version),
-            started: Some(report.started.clone()),
-            command: report.command.clone(),
-            phases: trials.filter_map(trial).collect(),
-            ..Results::default()
-        }
+/// The results of the search steps of a run that moved data, without a verdict.
+pub fn search_results(report: &Report) -> Results {
+    let steps = report.phases.iter().filter(|record| record.search_step);
+    let phases = steps.filter_map(|record| {
+        let tried = record.tried.as_ref()?;
+        let is_data = tried.jobs.iter().any(|job| matches!(job.work, Work::Blocks(_)));
+        is_data.then(|| phase_results(&report.plan, Some(tried), record))
+    });
+    Results { phases: phases.collect(), ..run(report) }
+}
+
+/// The run as a whole, without results.
+fn run(report: &Report) -> Results {
+    Results {
+        tool: format!("candor {}", report.candor_version),
+        started: Some(report.started.clone()),
+        command: report.command.clone(),
+        ..Results::default()
     }
 }
 
@@ -75,22 +78,18 @@ fn job(plan: &Plan, phase: Option<&Phase>, measured: &Measurement) -> JobResults
     let mut jobs = phase.iter().flat_map(|phase| &phase.jobs);
     let planned = jobs.find(|job| job.name == measured.job);
     let features = &measured.engine.features;
-    let of_plan = |phase| conditions::of_job(phase, &measured.job, features);
-    let occurred = |op: &&OpStats| op.ops > 0 || op.failed > 0;
     let targets = planned.iter().flat_map(|job| &job.targets);
-    let path = |name: &String| Some(plan.target(name)?.path.text());
-    let mut operations: Vec<OpResults> = measured
-        .operations
-        .iter()
-        .filter(occurred)
-        .map(|op| operation(op, &measured.samples))
-        .collect();
+    let occurred = measured.operations.iter().filter(|op| op.ops > 0 || op.failed > 0);
+    let mut operations: Vec<OpResults> =
+        occurred.map(|op| operation(op, &measured.samples)).collect();
     add_bytes_to_commits(&mut operations);
     JobResults {
         job: measured.job.clone(),
-        load: planned.map(Load::from).unwrap_or_default(),
-        conditions: phase.map(of_plan).unwrap_or_default(),
-        targets: targets.filter_map(path).collect(),
+        load: planned.map(load).unwrap_or_default(),
+        conditions: phase
+            .map(|phase| conditions::of_job(phase, &measured.job, features))
+            .unwrap_or_default(),
+        targets: targets.filter_map(|name| Some(plan.target(name)?.path.text())).collect(),
         elapsed_ns: measured.elapsed_ns,
         operations,
     }
@@ -108,34 +107,36 @@ fn add_bytes_to_commits(operations: &mut [OpResults]) {
     }
 }
 
-impl From<&Job> for Load {
-    fn from(job: &Job) -> Load {
-        let workers = Some(job.workers);
-        match &job.work {
-            Work::Blocks(blocks) => Load {
+/// The load that a job puts on its targets.
+pub fn load(job: &Job) -> Load {
+    let workers = Some(job.workers);
+    match &job.work {
+        Work::Blocks(blocks) => {
+            let even = even(&blocks.pace);
+            Load {
                 access: Some(blocks.access_word()),
                 block_bytes: blocks.size.iter().map(|(_, size)| size.max().0).max(),
                 depth: Some(blocks.depth),
                 workers,
                 is_paced: blocks.pace.is_rated() || blocks.pace.think.is_some(),
-                held_ops_per_s: even(&blocks.pace).and_then(|pace| Some(pace.ops?.0 as f64)),
-                held_bytes_per_s: even(&blocks.pace).and_then(|pace| Some(pace.bytes?.0 as f64)),
-            },
-            Work::Entries(entries) => {
-                let steps: Vec<_> = entries.steps.iter().map(|step| step.name()).collect();
-                Load { access: Some(steps.join(",")), workers, ..Load::default() }
+                held_ops_per_s: even.and_then(|pace| Some(pace.ops?.0 as f64)),
+                held_bytes_per_s: even.and_then(|pace| Some(pace.bytes?.0 as f64)),
             }
-            _ => Load { workers, ..Load::default() },
         }
+        Work::Entries(entries) => {
+            let steps: Vec<_> = entries.steps.iter().map(|step| step.name()).collect();
+            Load { access: Some(steps.join(",")), workers, ..Load::default() }
+        }
+        _ => Load { workers, ..Load::default() },
     }
 }
 
-/// The pace, where its gaps are even.
+/// The pace, if its gaps are even.
 fn even(pace: &Pace) -> Option<&Pace> {
     Some(pace).filter(|pace| pace.arrival == Arrival::Fixed && pace.steps.is_empty())
 }
 
-/// Shares of the CPUs, of the workers' time and of the device's traffic that were not ours.
+/// Shares of the CPUs, of the workers' time and of the device's traffic that other processes had.
 fn disturbances(record: &PhaseRecord, judged: &PhaseJudgement) -> Vec<Disturbance> {
     let host = record.host();
     let moment = HostSample::between(&host.host, &host.before, &host.after);
@@ -156,22 +157,24 @@ fn disturbances(record: &PhaseRecord, judged: &PhaseJudgement) -> Vec<Disturbanc
         (DisturbanceKind::TrafficOfOthers, (!could_not).then_some(traffic)),
         (DisturbanceKind::Stopped, Some(stopped.fold(0.0, f64::max))),
     ];
-    let known = shares.into_iter();
-    known.filter_map(|(kind, share)| Some(Disturbance { kind, share: share? })).collect()
+    shares
+        .into_iter()
+        .filter_map(|(kind, share)| Some(Disturbance { kind, share: share? }))
+        .collect()
 }
 
 /// The rule that finds traffic of others.
 const OTHER_USERS: &str = "F10";
 
 fn foreign_share(finding: &Finding) -> f64 {
-    let value = |quantity: &str| {
+    let [others, all] = ["bytes of others", "bytes of all"].map(|quantity| {
         let found = finding.evidence.iter().find(|evidence| evidence.quantity == quantity);
         found.map_or(0.0, |evidence| match evidence.value {
             Value::Number(number) => number,
             Value::Text(_) => 0.0,
         })
-    };
-    ratio(value("bytes of others"), value("bytes of all"))
+    });
+    ratio(others, all)
 }
 
 fn operation(stats: &OpStats, samples: &[Sample]) -> OpResults {
@@ -194,75 +197,57 @@ fn operation(stats: &OpStats, samples: &[Sample]) -> OpResults {
     }
 }
 
-impl Sample {
-    /// Rates and latencies of one of its operations: the only place where they are computed.
-    pub fn interval(&self, op: &OpSample) -> Interval {
-        let per_s = |count: u64| ratio(count as f64 * 1e9, self.length_ns as f64);
-        Interval {
-            start_ns: self.at_ns.saturating_sub(self.length_ns),
-            length_ns: self.length_ns,
-            ops_per_s: Some(per_s(op.ops)),
-            bytes_per_s: Some(per_s(op.bytes)),
-            // A job that takes no latencies has a sum of none.
-            latency_ns_mean: Some(ratio(op.latency_sum_ns as f64, op.ops as f64))
-                .filter(|mean| *mean > 0.0),
-            latency_ns_p50: op.latency_ns_p50,
-            latency_ns_p99: op.latency_ns_p99,
-            latency_counts: op.latency_counts.clone(),
-        }
-    }
-}
-
-/// A snapshot nearer to the last one begins no interval: counters of so little time are zeros and
-/// leaps.
+/// Least distance of a snapshot from the last one. Counters of a shorter time are zeros and jumps.
 const APART_NS: u64 = 20_000_000;
 
 /// Activity of each device of a host, from one snapshot of a phase to the next.
 fn devices(host: &HostRecord) -> Vec<DeviceResults> {
-    let is_apart = |at: &&Snapshot| host.after.at_ns.abs_diff(at.at_ns) >= APART_NS;
-    let during = host.during.iter().filter(is_apart);
+    let during = host.during.iter().filter(|at| host.after.at_ns.abs_diff(at.at_ns) >= APART_NS);
     let moments: Vec<&Snapshot> =
         std::iter::once(&host.before).chain(during).chain([&host.after]).collect();
-    let pairs = || moments.windows(2).filter(|pair| pair[1].at_ns > pair[0].at_ns);
-    let intervals = |device: &str| {
-        pairs().filter_map(|pair| device_interval(device, host.before.at_ns, pair)).collect()
-    };
-    host.before
-        .devices
-        .iter()
-        .map(|(device, _)| DeviceResults {
+    let mut devices = Vec::new();
+    for (device, _) in &host.before.devices {
+        let pairs = moments.windows(2).filter(|pair| pair[1].at_ns > pair[0].at_ns);
+        devices.push(DeviceResults {
             host: host.host.clone(),
             device: device.clone(),
-            intervals: intervals(device),
-        })
-        .collect()
+            intervals: pairs
+                .filter_map(|pair| device_interval(device, host.before.at_ns, pair))
+                .collect(),
+        });
+    }
+    devices
 }
 
 fn device_interval(device: &str, origin_ns: u64, pair: &[&Snapshot]) -> Option<DeviceInterval> {
     let (before, after) = (pair[0], pair[1]);
     let did: DiskCounters = before.device_delta(after, device)?;
     let length_ns = after.at_ns - before.at_ns;
-    let per_s = |count: f64| Some(ratio(count * 1e9, length_ns as f64));
-    // The kernel adds up whole milliseconds: a sum of none says nothing.
-    let wait = |count: u64, ms: u64| (count > 0 && ms > 0).then(|| ms as f64 * 1e6 / count as f64);
     Some(DeviceInterval {
         start_ns: before.at_ns.saturating_sub(origin_ns),
         length_ns,
         requests_per_s: None,
-        reads_per_s: per_s(did.reads as f64),
-        writes_per_s: per_s(did.writes as f64),
-        bytes_read_per_s: per_s(did.bytes_read() as f64),
-        bytes_written_per_s: per_s(did.bytes_written() as f64),
-        read_wait_ns_mean: wait(did.reads, did.read_ms),
-        write_wait_ns_mean: wait(did.writes, did.write_ms),
+        reads_per_s: Some(per_second(did.reads, length_ns)),
+        writes_per_s: Some(per_second(did.writes, length_ns)),
+        bytes_read_per_s: Some(per_second(did.bytes_read(), length_ns)),
+        bytes_written_per_s: Some(per_second(did.bytes_written(), length_ns)),
+        read_wait_ns_mean: mean_wait_ns(did.reads, did.read_ms),
+        write_wait_ns_mean: mean_wait_ns(did.writes, did.write_ms),
         queue_mean: Some(ratio(did.weighted_ms as f64 * 1e6, length_ns as f64)),
         // The kernel counts in ticks, which may end after the interval.
         utilisation: Some(ratio(did.busy_ms as f64 * 1e6, length_ns as f64).min(1.0)),
     })
 }
 
+/// The mean wait of requests. The kernel adds whole milliseconds, so a sum of 0 is unknown.
+fn mean_wait_ns(count: u64, ms: u64) -> Option<f64> {
+    (count > 0 && ms > 0).then(|| ms as f64 * 1e6 / count as f64)
+}
+
 #[cfg(test)]
 mod tests {
+    use candor_record::OpSample;
+
     use super::*;
 
     #[test]

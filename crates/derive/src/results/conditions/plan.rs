@@ -1,12 +1,11 @@
 //! Conditions of the work: the keys of the plan, each with its value.
 
 use candor_plan::{Phase, Plan};
+use candor_record::results::{Area, Condition};
 use serde_json::Value;
 
-use super::{Area, Condition};
-
-/// Keys of a phase or a job under which results answer the same question: names, lengths (a rate is
-/// a rate), and what is recorded beside it. A key stands for all below it.
+/// Keys of a phase or a job that do not change the question that results answer: names, lengths,
+/// and additional records. A key includes all keys below.
 const ALIKE_OF_JOBS: [&str; 14] = [
     "name",
     "targets",
@@ -24,7 +23,7 @@ const ALIKE_OF_JOBS: [&str; 14] = [
     "measure",
 ];
 
-/// The same of a target: where its files are is told by the facts of the storage.
+/// The same for a target: facts of the storage describe the location of its files.
 const ALIKE_OF_TARGETS: [&str; 10] = [
     "name",
     "path",
@@ -60,7 +59,7 @@ pub fn of_targets(plan: &Plan) -> Vec<Condition> {
     all
 }
 
-/// Conditions of a job, with those of its phase.
+/// Conditions of a job and its phase.
 pub fn of_job(phase: &Phase, job: &str, features: &[String]) -> Vec<Condition> {
     let tree = tree(&Plan { phases: vec![phase.clone()], ..Plan::default() });
     let mut keys = Vec::new();
@@ -74,7 +73,7 @@ pub fn of_job(phase: &Phase, job: &str, features: &[String]) -> Vec<Condition> {
     let mut named = jobs.filter(|of| of.get("name").and_then(Value::as_str) == Some(job));
     for (key, value) in named.next().and_then(Value::as_object).into_iter().flatten() {
         match key.as_str() {
-            // One kind of work per job: its name says nothing that its keys do not.
+            // A job has one kind of work, which its keys identify.
             "work" => value.as_object().into_iter().flatten().for_each(|(kind, work)| {
                 keys.push(("work".into(), kind.clone()));
                 flatten(work, "", &mut keys);
@@ -85,13 +84,14 @@ pub fn of_job(phase: &Phase, job: &str, features: &[String]) -> Vec<Condition> {
         }
     }
     keys.push(("features of the engine".into(), features.join(", ")));
-    let condition = |(key, value): (String, String)| Condition {
-        area: Area::Plan,
-        matters: !is_alike(&key, &ALIKE_OF_JOBS),
-        name: key,
-        value: if value.is_empty() { "none".into() } else { value },
-    };
-    keys.into_iter().map(condition).collect()
+    keys.into_iter()
+        .map(|(key, value)| Condition {
+            area: Area::Plan,
+            matters: !is_alike(&key, &ALIKE_OF_JOBS),
+            name: key,
+            value: if value.is_empty() { "none".into() } else { value },
+        })
+        .collect()
 }
 
 fn tree(plan: &Plan) -> Value {
@@ -99,16 +99,19 @@ fn tree(plan: &Plan) -> Value {
 }
 
 fn is_alike(key: &str, alike: &[&str]) -> bool {
-    let below = |of: &&str| key.strip_prefix(*of).is_some_and(|rest| rest.starts_with('.'));
-    alike.iter().any(|of| key == *of || below(of))
+    alike
+        .iter()
+        .any(|of| key.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
 }
 
 /// Every value below a node by its path, tables within lists by their numbers.
 fn flatten(node: &Value, path: &str, into: &mut Vec<(String, String)>) {
-    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match node {
+        Value::Object(table) if path.is_empty() => {
+            table.iter().for_each(|(key, value)| flatten(value, key, into));
+        }
         Value::Object(table) => {
-            table.iter().for_each(|(key, value)| flatten(value, &below(key), into));
+            table.iter().for_each(|(key, value)| flatten(value, &format!("{path}.{key}"), into));
         }
         Value::Array(list) if list.iter().any(Value::is_object) => {
             for (nth, value) in list.iter().enumerate() {

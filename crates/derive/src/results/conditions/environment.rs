@@ -1,18 +1,16 @@
 //! Conditions of the host and of the storage below the targets, from facts.
 
+use candor_record::Facts;
+use candor_record::facts::{DeviceFacts, HostFacts, QueueFacts, TargetFacts, value};
+use candor_record::fmt::{self, column};
+use candor_record::results::{Area, Condition};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Area, Condition, condition};
-use crate::Facts;
-use crate::facts::{DeviceFacts, HostFacts, QueueFacts, TargetFacts, value};
-use crate::fmt;
-use crate::fmt::column;
+use super::condition;
 
 /// Conditions of the host.
 pub fn of_host(host: &HostFacts) -> Vec<Condition> {
-    let size = |bytes: &u64| fmt::size(*bytes as f64);
-    let yes = |is: &bool| if *is { "yes".to_owned() } else { "no".to_owned() };
     let limits: Vec<String> = host.cgroup.io.iter().map(|limit| limit_text(&limit.value)).collect();
     let known = [
         ("kernel", value(&host.kernel).cloned(), true),
@@ -20,7 +18,7 @@ pub fn of_host(host: &HostFacts) -> Vec<Condition> {
         ("CPUs", value(&host.cpus).map(u32::to_string), true),
         ("NUMA nodes", value(&host.numa_nodes).map(u32::to_string), true),
         ("memory", value(&host.memory_bytes).map(size), true),
-        ("virtual machine", value(&host.hypervisor).map(yes), true),
+        ("virtual machine", value(&host.hypervisor).map(yes_or_no), true),
         ("CPU governor", value(&host.cpu_governor).cloned(), true),
         ("clock source", value(&host.clocksource).cloned(), false),
         ("memory of the control group", value(&host.cgroup.memory_max_bytes).map(size), true),
@@ -29,6 +27,14 @@ pub fn of_host(host: &HostFacts) -> Vec<Condition> {
     ];
     let set = known.into_iter().filter(|(_, value, _)| value.as_deref() != Some(""));
     set.filter_map(|(name, value, matters)| condition(Area::Host, name, value, matters)).collect()
+}
+
+fn size(bytes: &u64) -> String {
+    fmt::size(*bytes as f64)
+}
+
+fn yes_or_no(is: &bool) -> String {
+    if *is { "yes" } else { "no" }.to_owned()
 }
 
 fn limit_text(limit: &impl Serialize) -> String {
@@ -70,7 +76,7 @@ fn of_target(target: &TargetFacts, of: &str) -> Vec<Condition> {
         ("filesystem below", target.held_on.as_ref().map(|on| on.kind.clone())),
         ("server", server),
     ];
-    named(known, of)
+    named(&known, of)
 }
 
 fn of_device(device: &DeviceFacts, of: &str) -> Vec<Condition> {
@@ -88,7 +94,6 @@ fn of_device(device: &DeviceFacts, of: &str) -> Vec<Condition> {
         zoned,
         ..
     } = &device.queue;
-    let size = |bytes: &u64| fmt::size(*bytes as f64);
     let known = [
         ("device", Some(name(device))),
         ("array", device.array_level().map(str::to_owned)),
@@ -102,20 +107,24 @@ fn of_device(device: &DeviceFacts, of: &str) -> Vec<Condition> {
         ("write cache", value(write_cache).cloned()),
         ("logical block", value(logical_block_bytes).map(size)),
         ("physical block", value(physical_block_bytes).map(size)),
-        ("rotational", value(rotational).map(|is| if *is { "yes" } else { "no" }.to_owned())),
+        ("rotational", value(rotational).map(yes_or_no)),
         ("write-back limit", value(writeback_latency_ns).map(|ns| fmt::time(*ns as f64))),
         ("zones", value(zoned).cloned()),
     ];
-    named(known, of)
+    named(&known, of)
 }
 
-fn named<const N: usize>(known: [(&str, Option<String>); N], of: &str) -> Vec<Condition> {
-    let one = |(name, value)| condition(Area::Storage, &format!("{name}{of}"), value, true);
-    known.into_iter().filter_map(one).collect()
+/// Conditions with a known value; `of` ends each name.
+fn named(known: &[(&str, Option<String>)], of: &str) -> Vec<Condition> {
+    known
+        .iter()
+        .filter_map(|(name, value)| {
+            condition(Area::Storage, &format!("{name}{of}"), value.clone(), true)
+        })
+        .collect()
 }
 
-/// The device: a disk by name, model and size; a loop by what is behind it, as its number is
-/// whatever was free.
+/// A disk by name, model and size. A loop device by its backing, because its number is arbitrary.
 fn name(device: &DeviceFacts) -> String {
     let kind = serde_json::to_value(device.kind).unwrap_or_default();
     let kind = kind.as_str().unwrap_or_default();
@@ -133,11 +142,15 @@ fn name(device: &DeviceFacts) -> String {
 
 #[cfg(test)]
 mod tests {
+    use candor_record::facts::{Fact, Filesystem, IoLimit, LoopBacking};
+
     use super::*;
-    use crate::facts::{Fact, Filesystem, IoLimit, LoopBacking};
+
+    fn fact(text: &str) -> Option<Fact<String>> {
+        Some(Fact::new(text.to_owned(), ""))
+    }
 
     fn facts(scheduler: &str, filesystem: &str, loop_name: &str) -> Facts {
-        let fact = |text: &str| Some(Fact::new(text.to_owned(), ""));
         let device = DeviceFacts {
             name: loop_name.into(),
             size_bytes: 1 << 30,
@@ -156,13 +169,15 @@ mod tests {
         Facts { targets: vec![target], devices: vec![device], ..Facts::default() }
     }
 
+    /// Conditions of the storage that differ.
+    fn names(one: &Facts, other: &Facts) -> Vec<String> {
+        let (one, other) = (of_storage(one), of_storage(other));
+        let pairs = one.iter().zip(&other).filter(|(a, b)| a != b);
+        pairs.map(|(a, b)| format!("{}: {}, {}", a.name, a.value, b.value)).collect()
+    }
+
     #[test]
-    fn scheduler_and_filesystem_are_told_and_the_number_of_a_loop_is_not() {
-        let names = |one: &Facts, other: &Facts| -> Vec<String> {
-            let (one, other) = (of_storage(one), of_storage(other));
-            let pairs = one.iter().zip(&other).filter(|(a, b)| a != b);
-            pairs.map(|(a, b)| format!("{}: {}, {}", a.name, a.value, b.value)).collect()
-        };
+    fn the_number_of_a_loop_device_is_no_condition() {
         let one = facts("none", "ext4", "loop0");
         assert_eq!(names(&one, &facts("none", "ext4", "loop7")), [""; 0]);
         let scheduler = names(&one, &facts("mq-deadline", "ext4", "loop0"));
@@ -171,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_told_with_what_they_limit() {
+    fn limits_name_their_device() {
         let limit =
             IoLimit { device: "8:0".into(), read_ops_per_s: Some(500), ..IoLimit::default() };
         assert_eq!(limit_text(&limit), "device 8:0 read_ops_per_s 500");

@@ -1,19 +1,20 @@
-//! The verdict on a run of several results, in a line that names those it concerns.
+//! The verdict on a run of several results in one line, with the names of the results.
+
+use std::cmp::Reverse;
 
 use candor_plan::work::Figure;
-
-use crate::{
+use candor_record::{
     Finding, PhaseJudgement, PhaseRecord, Repeats, Severity, Verdict, fmt, lost_share_max,
 };
 
 /// A result with its judgement.
 type Judged<'a> = (&'a PhaseRecord, &'a PhaseJudgement);
 
-/// Results that are named one by one.
+/// Greatest number of results in a list of names.
 const NAMED_MAX: usize = 3;
 
-/// The mean of repeats, the number of results with the worst verdict, the cause of most of them in
-/// words, and the verdict of the others.
+/// The mean of repeats, the number of results with the worst verdict, the most frequent cause, and
+/// the verdict of the other results.
 pub fn of_results(results: &[Judged<'_>], repeats: &[Repeats]) -> String {
     let worst = results.iter().map(|(_, judged)| judged.verdict).max().unwrap_or_default();
     let (concerned, others): (Vec<Judged<'_>>, Vec<_>) =
@@ -45,26 +46,25 @@ impl Concerned<'_> {
     /// Caches answered in addition to the storage, with a caution for that.
     fn all_include_caches(&self) -> bool {
         self.all.iter().all(|(_, judged)| {
-            let of_cache = |finding: &Finding| {
-                finding.severity == Severity::Caution && finding.measures.is_some()
-            };
-            judged.answered_by.is_some() && judged.findings.iter().any(of_cache)
+            let mut cautions =
+                judged.findings.iter().filter(|finding| finding.severity == Severity::Caution);
+            judged.answered_by.is_some() && cautions.any(|finding| finding.measures.is_some())
         })
     }
 
-    /// How many of all have the verdict, in a clause.
+    /// The number of results with the verdict, in a clause.
     fn stand(&self, verdict: Verdict) -> String {
         let (all, some) = (self.all.len(), self.results.len());
         let noun = if self.are_repeats { "repeats" } else { "results" };
         let measured = measured(self.results);
         match verdict {
-            Verdict::Ok => format!("All {all} {noun} are {}", whose(self.all)),
+            Verdict::Ok => format!("All {all} {noun} are {}", source(self.all)),
             Verdict::Caution if self.all_include_caches() => {
                 format!("All {all} {noun} include caches of this host, with caution")
             }
             Verdict::Caution => {
                 let caution = if some == all { "with".into() } else { format!("{some} with") };
-                format!("All {all} {noun} are {}, {caution} caution", whose(self.all))
+                format!("All {all} {noun} are {}, {caution} caution", source(self.all))
             }
             Verdict::Unverified if some == all => format!("None of {all} {noun} can be verified"),
             Verdict::Unverified => format!("{some} of {all} {noun} cannot be verified"),
@@ -82,7 +82,7 @@ impl Concerned<'_> {
     }
 }
 
-/// The blocks of phases that differ from the data written, in a sentence; absent without any.
+/// The number of blocks that differ from the data written, in a sentence; absent for 0 blocks.
 pub fn corruption<'a>(phases: impl IntoIterator<Item = &'a PhaseRecord>) -> Option<String> {
     let measured = phases.into_iter().flat_map(|phase| &phase.measurements);
     let verified = measured.filter_map(|measured| measured.verify.as_ref());
@@ -94,20 +94,20 @@ pub fn corruption<'a>(phases: impl IntoIterator<Item = &'a PhaseRecord>) -> Opti
     })
 }
 
-/// How far a rate may be too low, where that is known and matters.
+/// The share by which a rate may be too low; absent if it is unknown or small.
 pub fn too_low(lost_share: Option<f64>) -> Option<String> {
     let lost = lost_share.filter(|lost| *lost >= 0.005)?;
     Some(format!("at most about {} too low", fmt::percent(lost)))
 }
 
-/// The greatest lost share of any result; absent where one of them has none.
+/// The greatest lost share of any result; absent if a result has none.
 fn lost_share_max_of(concerned: &[Judged<'_>]) -> Option<f64> {
     let shares = concerned.iter().map(|(_, judged)| lost_share_max(&judged.findings));
     shares.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)
 }
 
-/// Owner of the numbers of results that can be trusted without caution.
-fn whose(results: &[Judged<'_>]) -> String {
+/// Source of the numbers of results without caution: the storage or a cache.
+fn source(results: &[Judged<'_>]) -> String {
     let of_caches = results.iter().filter(|(_, judged)| judged.answered_by.is_some()).count();
     let number = if results.len() == 1 { "number" } else { "numbers" };
     match results.len() - of_caches {
@@ -117,15 +117,17 @@ fn whose(results: &[Judged<'_>]) -> String {
     }
 }
 
-/// The object that all of the results measured instead, in parentheses.
+/// The object that all results measured instead of the storage, in parentheses.
 fn measured(concerned: &[Judged<'_>]) -> String {
-    let measures = |(_, judged): &Judged<'_>| judged.findings.first().and_then(|f| f.measures);
-    let first = concerned.first().and_then(measures);
-    let alike = first.filter(|_| concerned.iter().all(|result| measures(result) == first));
-    alike.map_or(String::new(), |what| format!(" ({what})"))
+    let mut measured =
+        concerned.iter().map(|(_, judged)| judged.findings.first().and_then(|f| f.measures));
+    match measured.next().flatten() {
+        Some(first) if measured.all(|other| other == Some(first)) => format!(" ({first})"),
+        _ => String::new(),
+    }
 }
 
-/// The mean of a run that did one thing again and again, with its interval and its ends.
+/// The mean of a run that repeated one operation, with its confidence interval and extremes.
 fn mean(repeats: &[Repeats]) -> Option<String> {
     let [repeated] = repeats else { return None };
     let work: Vec<_> = repeated.results.iter().filter(|of| of.figure.is_work()).collect();
@@ -142,13 +144,15 @@ fn mean(repeats: &[Repeats]) -> Option<String> {
     Some(format!("Mean {mean} {}s/s{bytes} ± {interval}, from {min} to {max}", result.operation))
 }
 
-/// Whether all are one phase, run again and again.
+/// Whether all results are repeats of one phase.
 fn are_repeats(results: &[Judged<'_>]) -> bool {
-    let which = |(phase, _): &Judged<'_>| (phase.phase, phase.name.clone());
-    results.iter().all(|result| which(result) == which(&results[0]))
+    results.windows(2).all(|pair| {
+        let [(one, _), (other, _)] = [pair[0], pair[1]];
+        one.phase == other.phase && one.name == other.name
+    })
 }
 
-/// Name of a result; repeats go by their numbers.
+/// Name of a result; for repeats, the number.
 fn name(phase: &PhaseRecord, are_repeats: bool) -> String {
     let number = format!("#{}", phase.repeat + 1);
     match (are_repeats, phase.repeat) {
@@ -165,17 +169,22 @@ struct Cause<'a> {
     results: Vec<usize>,
 }
 
-/// The cause of the verdict on most of the results, and how many more causes there are.
+/// Severity of the findings that decide a verdict.
+fn deciding(verdict: Verdict) -> Option<Severity> {
+    match verdict {
+        Verdict::Ok | Verdict::Corrupt => None,
+        Verdict::Caution => Some(Severity::Caution),
+        Verdict::Unverified => Some(Severity::Unverified),
+        Verdict::Wrong => Some(Severity::Wrong),
+    }
+}
+
+/// The most frequent cause of the verdict, and the number of other causes.
 fn cause(verdict: Verdict, concerned: &[Judged<'_>], are_repeats: bool) -> Option<String> {
-    let decides = |finding: &&Finding| match verdict {
-        Verdict::Ok | Verdict::Corrupt => false,
-        Verdict::Caution => finding.severity == Severity::Caution,
-        Verdict::Unverified => finding.severity == Severity::Unverified,
-        Verdict::Wrong => finding.severity == Severity::Wrong,
-    };
+    let severity = deciding(verdict)?;
     let mut causes: Vec<Cause<'_>> = Vec::new();
     for (nth, (_, judged)) in concerned.iter().enumerate() {
-        for finding in judged.findings.iter().filter(decides) {
+        for finding in judged.findings.iter().filter(|finding| finding.severity == severity) {
             match causes.iter_mut().find(|known| known.finding.rule == finding.rule) {
                 Some(known) if known.results.last() == Some(&nth) => {}
                 Some(known) => known.results.push(nth),
@@ -183,12 +192,11 @@ fn cause(verdict: Verdict, concerned: &[Judged<'_>], are_repeats: bool) -> Optio
             }
         }
     }
-    // A limit says more than noise; of causes of as many results the heaviest is first.
-    let weight = |cause: &Cause<'_>| (cause.finding.limits.is_some(), cause.results.len());
-    causes.sort_by_key(|cause| std::cmp::Reverse(weight(cause)));
+    // A limit explains more than noise; among causes of as many results, the heaviest is first.
+    causes.sort_by_key(|cause| Reverse((cause.finding.limits.is_some(), cause.results.len())));
     let first = causes.first()?;
-    let name = |nth: &usize| name(concerned[*nth].0, are_repeats);
-    let names: Vec<String> = first.results.iter().map(name).collect();
+    let names: Vec<String> =
+        first.results.iter().map(|nth| name(concerned[*nth].0, are_repeats)).collect();
     let of = match (names.len(), concerned.len()) {
         (all, concerned) if all == concerned && all > NAMED_MAX => String::new(),
         (..=NAMED_MAX, _) => format!(": {}", names.join(", ")),
@@ -204,13 +212,13 @@ fn cause(verdict: Verdict, concerned: &[Judged<'_>], are_repeats: bool) -> Optio
 
 /// The verdict of the other results, as the last clause of a sentence.
 fn of_others(others: &[Judged<'_>]) -> String {
-    let at_most = |verdict| others.iter().filter(|(_, judged)| judged.verdict <= verdict).count();
-    let [clean, stand] = [Verdict::Ok, Verdict::Caution].map(at_most);
+    let [clean, stand] = [Verdict::Ok, Verdict::Caution]
+        .map(|verdict| others.iter().filter(|(_, judged)| judged.verdict <= verdict).count());
     match others.len() {
         0 => String::new(),
-        1 if clean == 1 => format!("; the other is {}", whose(others)),
+        1 if clean == 1 => format!("; the other is {}", source(others)),
         1 if stand == 1 => "; the other is the storage's number, with caution".into(),
-        all if clean == all => format!("; the other {all} are {}", whose(others)),
+        all if clean == all => format!("; the other {all} are {}", source(others)),
         all if stand == all => {
             format!("; the other {all} are the storage's numbers, some with caution")
         }
@@ -221,8 +229,9 @@ fn of_others(others: &[Judged<'_>]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use candor_record::{Confidence, MeasuredInstead};
+
     use super::*;
-    use crate::{Confidence, MeasuredInstead};
 
     fn finding(rule: &str, severity: Severity) -> Finding {
         let measures = (severity == Severity::Wrong).then_some(MeasuredInstead::PageCache);
@@ -255,7 +264,7 @@ mod tests {
         });
         let results: Vec<_> = results.collect();
         let results: Vec<_> = results.iter().map(|(record, judged)| (record, judged)).collect();
-        of_results(&results, &Repeats::of(&results))
+        of_results(&results, &crate::repeats(&results))
     }
 
     #[test]
@@ -296,10 +305,12 @@ mod tests {
         );
     }
 
+    fn lost(share: f64) -> Finding {
+        Finding { lost_share_max: Some(share), ..finding("F10", Severity::Caution) }
+    }
+
     #[test]
     fn a_known_loss_is_a_bound_of_the_error() {
-        let lost =
-            |share| Finding { lost_share_max: Some(share), ..finding("F10", Severity::Caution) };
         let known = [[lost(0.1), lost(0.2)], [lost(0.05), lost(0.0)]];
         let results = [("read", 0, 0, &known[0][..]), ("write", 1, 0, &known[1][..])];
         assert!(line(&results).ends_with("; at most about 28 % too low."), "{}", line(&results));

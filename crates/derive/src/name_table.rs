@@ -1,30 +1,38 @@
-//! Rates of names side by side: what was done to them in columns, their trees in rows.
+//! Rates of names in a table: one column per step, one row per tree.
 
 use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::{Job, Target, TargetKind};
+use candor_record::fmt::ratio;
+use candor_record::{MeasuredInstead, Measurement, PhaseJudgement, PhaseRecord, Report, Verdict};
 
-use crate::fmt::ratio;
-use crate::{MeasuredInstead, Measurement, PhaseJudgement, PhaseRecord, Report, Verdict};
-
-/// Phases that did the same things to the names of several trees, one thing each.
+/// Phases that each execute one step on the names of a tree, with the same steps for each tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NameTable<'a> {
-    /// Things that were done, in their order.
+    /// Names of the steps in their order.
     pub columns: Vec<&'static str>,
-    /// The trees, each with a rate for every column.
-    pub rows: Vec<(&'a str, Vec<NameRate>)>,
-    /// Indexes in the report of the phases that it stands for.
+    /// One row per tree.
+    pub rows: Vec<NameRow<'a>>,
+    /// Indexes in the report of the phases in the table.
     pub phases: Vec<usize>,
+}
+
+/// Rates of one tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NameRow<'a> {
+    /// Name of the tree.
+    pub tree: &'a str,
+    /// One rate per column.
+    pub rates: Vec<NameRate>,
 }
 
 /// Names per second of a phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NameRate {
-    /// Names that something was done to, per second; with the final sync, where there was one.
+    /// Names per second; if the phase ends with a sync, its time is included.
     pub names_per_s: f64,
-    /// Whether to believe it.
+    /// Verdict on the phase.
     pub verdict: Verdict,
-    /// The cache that was wanted and answered.
+    /// The cache that the plan wants and that answered.
     pub answered_by: Option<MeasuredInstead>,
 }
 
@@ -37,12 +45,10 @@ struct Cell<'a> {
 }
 
 impl<'a> NameTable<'a> {
-    /// The table of a report; none unless several trees had the same done to them.
+    /// The table of a report; absent unless several trees have the same steps.
     pub fn of(report: &'a Report) -> Option<NameTable<'a>> {
-        let phases = report.phases.iter().enumerate();
-        let judged = phases.filter_map(|(at, phase)| Some((at, phase, report.judgement.of(at)?)));
         let cells: Vec<Cell<'a>> =
-            judged.filter_map(|(at, phase, judged)| Cell::of(report, at, phase, judged)).collect();
+            (0..report.phases.len()).filter_map(|at| Cell::of(report, at)).collect();
         let (mut columns, mut trees) = (Vec::new(), Vec::new());
         for cell in &cells {
             if !columns.contains(&cell.column) {
@@ -56,28 +62,31 @@ impl<'a> NameTable<'a> {
         if trees.len() < 2 || columns.len() < 2 || !is_full {
             return None;
         }
-        let rate = |tree: &str, column: &str| {
-            cells.iter().find(|cell| cell.tree == tree && cell.column == column).map(|of| of.rate)
-        };
-        let row = |tree: &'a str| {
-            let rates: Option<Vec<_>> = columns.iter().map(|column| rate(tree, column)).collect();
-            Some((tree, rates?))
-        };
-        let rows: Option<Vec<_>> = trees.into_iter().map(row).collect();
+        let rows: Option<Vec<_>> =
+            trees.into_iter().map(|tree| NameRow::of(&cells, tree, &columns)).collect();
         let phases = cells.iter().map(|cell| cell.phase).collect();
         Some(NameTable { rows: rows?, columns, phases })
     }
 }
 
+impl<'a> NameRow<'a> {
+    fn of(cells: &[Cell<'a>], tree: &'a str, columns: &[&str]) -> Option<NameRow<'a>> {
+        let rates = columns.iter().map(|column| {
+            let mut of_tree = cells.iter().filter(|cell| cell.tree == tree);
+            of_tree.find(|cell| cell.column == *column).map(|cell| cell.rate)
+        });
+        Some(NameRow { tree, rates: rates.collect::<Option<_>>()? })
+    }
+}
+
 impl<'a> Cell<'a> {
-    fn of(
-        report: &'a Report,
-        at: usize,
-        phase: &PhaseRecord,
-        judged: &PhaseJudgement,
-    ) -> Option<Cell<'a>> {
-        let planned = report.plan.phases.get(phase.phase)?;
-        let ([job], [measured]) = (&planned.jobs[..], &phase.measurements[..]) else { return None };
+    fn of(report: &'a Report, at: usize) -> Option<Cell<'a>> {
+        let record: &PhaseRecord = report.phases.get(at)?;
+        let judged: &PhaseJudgement = report.judgement.of(at)?;
+        let planned = report.plan.phases.get(record.phase)?;
+        let ([job], [measured]) = (&planned.jobs[..], &record.measurements[..]) else {
+            return None;
+        };
         let entries = job.entries()?;
         let [target] = &job.targets[..] else { return None };
         let target = report.plan.target(target).filter(|target| target.kind == TargetKind::Tree)?;
@@ -91,8 +100,8 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// The thing that is done to each name, in a word, and whether the sync at its end is within the
-/// rate; none where that is several things.
+/// Name of the step that a phase executes, with the sync if the rate includes it; absent if a phase
+/// has several steps.
 fn column(entries: &Entries, with_sync: bool) -> Option<&'static str> {
     let mut main = [Step::Create, Step::Read, Step::Write].into_iter();
     let step = main.find(|step| entries.has(*step)).or_else(|| entries.single())?;
@@ -113,7 +122,7 @@ fn names_per_s(
         Some(step) => measured.operation(step.name()).ops,
         None => measured.operation("item").ops,
     };
-    // A list is of all names in a directory.
+    // One list returns all names of a directory.
     let each = match (entries.single(), entries.over) {
         (Some(Step::List), Over::Directories) => {
             let totals = target.tree.as_ref()?.totals(job.workers.into());
@@ -129,11 +138,11 @@ fn names_per_s(
 #[cfg(test)]
 mod tests {
     use candor_plan::{Phase, Plan, Tree};
+    use candor_record::OpStats;
 
     use super::*;
-    use crate::{Judgement, OpStats};
 
-    /// A phase of a step on each name of a tree, a thousand times within a second.
+    /// Adds a phase that executes a step 1000 times within a second.
     fn add(report: &mut Report, tree: &str, step: Step, over: Over) {
         let entries = Entries { steps: vec![step], over, ..Entries::default() };
         let targets = vec![tree.to_owned()];
@@ -149,25 +158,19 @@ mod tests {
     }
 
     fn report(trees: &[&str]) -> Report {
-        let target = |name: &&str| Target {
+        let tree = Tree { depth: 1, width: 4, items: 50, leaves_only: true, ..Tree::default() };
+        let targets = trees.iter().map(|name| Target {
             name: (*name).into(),
             kind: TargetKind::Tree,
-            tree: Some(Tree {
-                depth: 1,
-                width: 4,
-                items: 50,
-                leaves_only: true,
-                ..Tree::default()
-            }),
+            tree: Some(tree.clone()),
             ..Target::default()
-        };
-        let plan = Plan { targets: trees.iter().map(target).collect(), ..Plan::default() };
-        let judgement = Judgement::default();
-        Report { plan, judgement, ..Report::default() }
+        });
+        let plan = Plan { targets: targets.collect(), ..Plan::default() };
+        Report { plan, ..Report::default() }
     }
 
     #[test]
-    fn two_trees_with_the_same_steps_stand_side_by_side() {
+    fn two_trees_with_the_same_steps_make_a_table() {
         let mut report = report(&["own", "one"]);
         for tree in ["own", "one"] {
             add(&mut report, tree, Step::Stat, Over::Items);
@@ -175,12 +178,13 @@ mod tests {
         }
         let table = NameTable::of(&report).expect("a table");
         assert_eq!((table.columns, table.phases), (vec!["stat", "list"], vec![0, 1, 2, 3]));
-        let rates: Vec<_> = table.rows[1].1.iter().map(|rate| rate.names_per_s).collect();
-        assert_eq!((table.rows[1].0, rates), ("one", vec![1000.0, 40_000.0]));
+        let NameRow { tree, rates } = &table.rows[1];
+        let rates: Vec<f64> = rates.iter().map(|rate| rate.names_per_s).collect();
+        assert_eq!((*tree, rates), ("one", vec![1000.0, 40_000.0]));
     }
 
     #[test]
-    fn what_is_not_alike_is_no_table() {
+    fn one_tree_and_a_missing_phase_make_no_table() {
         let mut alone = report(&["own"]);
         add(&mut alone, "own", Step::Stat, Over::Items);
         add(&mut alone, "own", Step::Unlink, Over::Items);

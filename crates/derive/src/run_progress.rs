@@ -1,8 +1,8 @@
-//! How far a run is, from its events and the times at which they came.
+//! Progress of a run, from its events and their times.
 
-use crate::Event;
+use candor_record::Event;
 
-/// How far a run is. Times are those of any steady clock.
+/// Progress of a run. Times are of any monotonic clock.
 #[derive(Clone, Debug, Default)]
 pub struct RunProgress {
     run: RunState,
@@ -15,13 +15,13 @@ struct RunState {
     name: String,
     phases: usize,
     expected_ns: Option<u64>,
-    /// Expected length of the phases that are over.
+    /// Expected length of the phases that ended.
     over_ns: u64,
-    /// Phases that began. Steps of a search do not count: nobody knows how many there will be.
+    /// Phases that began, without steps of a search, whose number is unknown.
     begun: usize,
 }
 
-/// The phase that runs.
+/// The current phase.
 #[derive(Clone, Debug, Default)]
 struct PhaseState {
     name: String,
@@ -30,17 +30,17 @@ struct PhaseState {
     expected_ns: Option<u64>,
 }
 
-/// Time left.
+/// Remaining time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Left {
-    /// Of the phase.
+    /// Remaining time of the phase.
     pub phase_ns: u64,
-    /// Of the run, where it has several phases and all of them are bound by time.
+    /// Remaining time of the run, if it has several phases, all limited by time.
     pub run_ns: Option<u64>,
 }
 
 impl RunProgress {
-    /// Takes an event that came at that time.
+    /// Updates the progress with an event at `now_ns`.
     pub fn on(&mut self, event: &Event, now_ns: u64) {
         match event {
             Event::RunStarted { name, phases, expected_ns } => {
@@ -67,25 +67,25 @@ impl RunProgress {
         &self.run.name
     }
 
-    /// Name of the phase that runs, or ran last.
+    /// Name of the current or last phase.
     pub fn phase(&self) -> &str {
         &self.phase.name
     }
 
-    /// Number of the phase from 1, and of all phases; none for a run of one phase, and for steps of
-    /// a search.
+    /// Number of the phase from 1, and number of phases; absent for a run of one phase, and for
+    /// steps of a search.
     pub fn number(&self) -> Option<(usize, usize)> {
         let RunState { phases, begun, .. } = self.run;
         (phases > 1 && !self.phase.search_step).then_some((begun, phases))
     }
 
-    /// Share of the phase's time that has passed, from 0 to 1; none where it is not bound by time.
+    /// Share of the phase's time that passed, from 0 to 1; absent if it is not limited by time.
     pub fn share(&self, now_ns: u64) -> Option<f64> {
         let expected_ns = self.phase.expected_ns.filter(|ns| *ns > 0)?;
         Some((self.passed_ns(now_ns) as f64 / expected_ns as f64).min(1.0))
     }
 
-    /// Time left; none where the phase is not bound by time.
+    /// Remaining time; absent if the phase is not limited by time.
     pub fn left(&self, now_ns: u64) -> Option<Left> {
         let expected_ns = self.phase.expected_ns?;
         let passed_ns = self.passed_ns(now_ns);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn time_left_is_that_of_the_phase_and_of_the_run() {
+    fn the_phase_and_the_run_have_a_remaining_time() {
         let mut progress = RunProgress::default();
         let run = |phases| Event::RunStarted { name: "n".into(), phases, expected_ns: Some(50) };
         progress.on(&run(2), 0);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_of_a_search_have_no_number_and_an_unbound_phase_no_time_left() {
+    fn steps_of_a_search_have_no_number_and_an_unlimited_phase_no_remaining_time() {
         let mut progress = RunProgress::default();
         progress.on(&started("a", false, None), 5);
         assert_eq!((progress.left(8), progress.share(8), progress.number()), (None, None, None));

@@ -1,15 +1,15 @@
-//! The events of a stored report, made again from its samples and snapshots.
+//! The events of a stored report, recreated from its samples and snapshots.
 
-use crate::{
+use candor_record::{
     Event, HostRecord, HostSample, JobSample, Measurement, PhaseJudgement, PhaseRecord, Report,
     Sample,
 };
 
-/// Time between two phases whose place in time is not known.
+/// Time between two phases whose start is unknown.
 const GAP_NS: u64 = 1_000_000_000;
 
-/// The events of a report with their times in ns since its first phase began, in order. Counts of
-/// single workers within an interval are not stored and absent, as are ramps and preparation.
+/// The events of a report in order, with their times in ns since the start of the first phase.
+/// Counts of single workers per interval, ramps and preparation are not stored, so they are absent.
 pub fn replay(report: &Report) -> Vec<(u64, Event)> {
     let started = Event::RunStarted {
         name: report.plan.name.clone(),
@@ -32,21 +32,21 @@ pub fn replay(report: &Report) -> Vec<(u64, Event)> {
     events
 }
 
-/// Gives the run its whole time.
+/// Sets the expected length of the run.
 fn expect_all(events: &mut [(u64, Event)], end_ns: u64) {
     if let Some((_, Event::RunStarted { expected_ns, .. })) = events.first_mut() {
         *expected_ns = Some(end_ns);
     }
 }
 
-/// Time from the start of a phase to that of the next one.
+/// Time from the start of a phase to the start of the next phase.
 fn between_ns(before: &PhaseRecord, after: &PhaseRecord) -> u64 {
     let [from, to] = [before, after].map(|record| record.host().before.at_ns);
     let length_ns = length_ns(before);
     to.checked_sub(from).filter(|ns| *ns >= length_ns).unwrap_or(length_ns + GAP_NS)
 }
 
-/// Length of a phase, without what it waited for.
+/// Length of a phase without ramp and preparation.
 fn length_ns(record: &PhaseRecord) -> u64 {
     record.measurements.iter().map(|measured| measured.elapsed_ns).max().unwrap_or(0)
 }
@@ -70,11 +70,11 @@ fn phase(
     let last = intervals.len().saturating_sub(1);
     for (at, samples) in intervals.into_iter().enumerate() {
         let at_ns = samples.iter().map(|of| of.sample.at_ns).max().unwrap_or(0);
-        // The last interval ends with the phase, whose counters are those after it.
-        let of = |host: &Vec<HostSample>| {
+        // The last interval ends with the phase, and the last host sample contains its counters.
+        let hosts = hosts.iter().filter_map(|host| {
             if at == last { host.last().cloned() } else { host.get(at).cloned() }
-        };
-        let hosts = hosts.iter().filter_map(of).collect();
+        });
+        let hosts = hosts.collect();
         let sampled = Event::Sampled { phase: phase.clone(), in_ramp: false, samples, hosts };
         events.push((begin_ns + at_ns, sampled));
     }
@@ -96,7 +96,7 @@ fn phase(
         (end_ns, Event::Found { phase: phase.clone(), finding })
     }));
     events.push((end_ns, Event::PhaseDone { record: Box::new(record.clone()) }));
-    // A worker's end may lie behind that of the phase, by the time of a final flush.
+    // A worker may end after the phase, by the time of a final flush.
     let latest = events.iter().map(|(at_ns, _)| *at_ns).max().unwrap_or(end_ns);
     events.iter_mut().rev().take_while(|(_, event)| is_of_end(event)).for_each(|(at_ns, _)| {
         *at_ns = latest;
@@ -108,8 +108,8 @@ fn is_of_end(event: &Event) -> bool {
     matches!(event, Event::PhaseJudged { .. } | Event::Found { .. } | Event::PhaseDone { .. })
 }
 
-/// Samples of all jobs that were taken together. A job that ended within an interval was sampled at
-/// its end, somewhat before the others.
+/// Samples of all jobs by interval. The last sample of a job that ended within an interval is
+/// earlier than the samples of the others.
 fn intervals(measurements: &[Measurement]) -> Vec<Vec<JobSample>> {
     let mut all: Vec<(&str, &Sample)> = measurements
         .iter()
@@ -118,18 +118,21 @@ fn intervals(measurements: &[Measurement]) -> Vec<Vec<JobSample>> {
     all.sort_by_key(|(_, sample)| sample.at_ns);
     let mut intervals: Vec<Vec<JobSample>> = Vec::new();
     for (job, sample) in all {
-        let fits = |interval: &&mut Vec<JobSample>| {
-            let first = &interval[0].sample;
-            let near = sample.at_ns - first.at_ns <= first.length_ns.min(sample.length_ns) / 2;
-            near && interval.iter().all(|of| of.job != job)
-        };
         let of = JobSample { job: job.into(), sample: sample.clone(), workers: Vec::new() };
-        match intervals.last_mut().filter(fits) {
+        match intervals.last_mut().filter(|interval| belongs_to(&of, interval)) {
             Some(interval) => interval.push(of),
             None => intervals.push(vec![of]),
         }
     }
     intervals
+}
+
+/// Whether a later sample belongs to an interval: it is near the first sample, and its job has no
+/// sample in the interval.
+fn belongs_to(of: &JobSample, interval: &[JobSample]) -> bool {
+    let (first, sample) = (&interval[0].sample, &of.sample);
+    let is_near = sample.at_ns - first.at_ns <= first.length_ns.min(sample.length_ns) / 2;
+    is_near && interval.iter().all(|other| other.job != of.job)
 }
 
 /// Work of the host between each two of its snapshots.
@@ -146,7 +149,7 @@ mod tests {
     use candor_plan::work::BlocksOp;
 
     use super::*;
-    use crate::{DiskCounters, Judgement, OpSample, Snapshot, Verdict, WorkerStats};
+    use candor_record::{DiskCounters, Judgement, OpSample, Snapshot, Verdict, WorkerStats};
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -166,7 +169,7 @@ mod tests {
         Snapshot { at_ns, devices: vec![("sda".into(), disk)], ..Snapshot::default() }
     }
 
-    /// A phase of two hosts, of which the second counts twice as much by its own clock.
+    /// A phase on two hosts; the second has a different clock and counts twice as much.
     fn record(name: &str, at_ns: u64) -> PhaseRecord {
         let all = (1..=3).map(|s| sample(s * SECOND, 10)).collect();
         let short = vec![sample(SECOND, 1), sample(2 * SECOND - SECOND / 10, 1)];
@@ -187,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stored_report_makes_its_events_again() {
+    fn events_of_a_stored_report_are_recreated() {
         let judged = PhaseJudgement::default();
         let report = Report {
             phases: vec![record("a", 50 * SECOND), record("b", 60 * SECOND)],
@@ -231,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_without_phases_and_one_without_snapshots_have_events_too() {
+    fn reports_without_phases_or_snapshots_have_events() {
         assert_eq!(replay(&Report::default()).len(), 2);
         let bare = |name| PhaseRecord { hosts: Vec::new(), ..record(name, 0) };
         let report = Report { phases: vec![bare("a"), bare("b")], ..Report::default() };
