@@ -74,13 +74,11 @@ impl Bound {
 /// True if `name` is the name of the phase. Names that end in `depth N` match any depth above 1,
 /// and any number of workers, because a search finds them during the run.
 pub fn is_phase(name: &str, phase: &str) -> bool {
-    let is_found = |at: &str| {
-        at != "depth 1" && (at.starts_with("depth ") || at.contains(" workers of depth "))
-    };
+    let found = name.strip_suffix("depth N").and_then(|kind| phase.strip_prefix(kind));
     name == phase
-        || name
-            .strip_suffix("depth N")
-            .is_some_and(|kind| phase.strip_prefix(kind).is_some_and(is_found))
+        || found.is_some_and(|at| {
+            at != "depth 1" && (at.starts_with("depth ") || at.contains(" workers of depth "))
+        })
 }
 
 /// A word that is neither a figure nor an operation.

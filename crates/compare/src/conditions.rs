@@ -32,7 +32,7 @@ pub fn differences(
             intended: false,
         });
     }
-    without_what_a_device_lacks(&mut all);
+    drop_keys_of_a_missing_device(&mut all);
     all.extend(of_jobs(pairs, alike));
     all.extend(disturbances(pairs));
     for difference in &mut all {
@@ -43,14 +43,19 @@ pub fn differences(
     all
 }
 
-/// Where one side has no block device, that says all: its queue is not listed key by key.
-fn without_what_a_device_lacks(all: &mut Vec<Difference>) {
-    let is_one_sided =
-        |of: &Difference| of.area == Area::Storage && (of.baseline.is_none() || of.run.is_none());
-    let is_device = |of: &Difference| is_named("device", of.area, &of.name);
+/// If one side has no block device, keeps this difference and drops the keys of its queue.
+fn drop_keys_of_a_missing_device(all: &mut Vec<Difference>) {
     if all.iter().any(|of| is_one_sided(of) && is_device(of)) {
         all.retain(|of| !is_one_sided(of) || is_device(of));
     }
+}
+
+fn is_one_sided(of: &Difference) -> bool {
+    of.area == Area::Storage && (of.baseline.is_none() || of.run.is_none())
+}
+
+fn is_device(of: &Difference) -> bool {
+    is_named("device", of.area, &of.name)
 }
 
 /// The name of a tool, without its version.
@@ -62,35 +67,41 @@ fn named<'a>(conditions: &'a [Condition], name: &str) -> Option<&'a Condition> {
     conditions.iter().find(|condition| condition.name == name)
 }
 
-/// Conditions of a list that another list has otherwise; where both know the same things, also what
-/// only one of them has.
+/// Conditions with different values in both lists. If both sides know the same conditions
+/// (`alike`), also conditions that one list alone has.
 fn between(baseline: &[Condition], run: &[Condition], alike: bool) -> Vec<Difference> {
-    let difference = |of: &Condition, mine: Option<&Condition>, theirs: Option<&Condition>| {
-        let values = [mine, theirs].map(|condition| condition.map(|of| of.value.clone()));
-        let [baseline, run] = values;
-        let known = alike || (baseline.is_some() && run.is_some());
-        let (area, name) = (of.area, of.name.clone());
-        let matters = of.matters && !are_like_numbers_of_names(&name, [&baseline, &run]);
-        let differs = baseline != run && known;
-        differs.then_some(Difference { area, name, baseline, run, matters, intended: false })
-    };
     let mine = baseline.iter().map(|of| difference(of, Some(of), named(run, &of.name)));
     let added = run.iter().filter(|of| named(baseline, &of.name).is_none());
-    mine.chain(added.map(|of| difference(of, None, Some(of)))).flatten().collect()
+    let all = mine.chain(added.map(|of| difference(of, None, Some(of)))).flatten();
+    all.filter(|of| alike || (of.baseline.is_some() && of.run.is_some())).collect()
 }
 
-/// True for numbers of names in a tree that are near enough to have the same rates.
-fn are_like_numbers_of_names(condition: &str, values: [&Option<String>; 2]) -> bool {
+/// The difference of one condition, if the values differ.
+fn difference(
+    of: &Condition,
+    mine: Option<&Condition>,
+    theirs: Option<&Condition>,
+) -> Option<Difference> {
+    let [baseline, run] = [mine, theirs].map(|condition| condition.map(|of| of.value.clone()));
+    let (area, name) = (of.area, of.name.clone());
+    let mut difference = Difference { area, name, baseline, run, ..Difference::default() };
+    difference.matters = of.matters && !is_of_similar_numbers(&difference);
+    (difference.baseline != difference.run).then_some(difference)
+}
+
+/// Whether numbers of names in a tree are similar enough for the same rates.
+fn is_of_similar_numbers(difference: &Difference) -> bool {
     let is_number = ["tree.items", "tree.width"].iter().any(|key| {
-        condition.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        let rest = difference.name.strip_prefix(key);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     });
-    let [Some(one), Some(other)] = values.map(|value| value.as_ref()?.parse::<f64>().ok()) else {
-        return false;
-    };
+    let numbers = [&difference.baseline, &difference.run]
+        .map(|value| value.as_ref().and_then(|value| value.parse::<f64>().ok()));
+    let [Some(one), Some(other)] = numbers else { return false };
     is_number && one.max(other) < NAMES_RATIO * one.min(other)
 }
 
-/// Differences of the work of each job; what all jobs share is told once.
+/// Differences of the work of each job; a difference of all jobs is listed once.
 fn of_jobs(pairs: &[Pair<'_>], alike: bool) -> Vec<Difference> {
     let mut all: Vec<(Difference, Vec<String>)> = Vec::new();
     for pair in pairs {
@@ -104,34 +115,31 @@ fn of_jobs(pairs: &[Pair<'_>], alike: bool) -> Vec<Difference> {
             }
         }
     }
-    let told = |(difference, jobs): (Difference, Vec<String>)| {
-        if jobs.len() == pairs.len() {
-            difference
-        } else {
-            let name = format!("{} of {}", difference.name, jobs.join(", "));
-            Difference { name, ..difference }
-        }
-    };
-    all.into_iter().map(told).collect()
+    for (difference, jobs) in all.iter_mut().filter(|(_, jobs)| jobs.len() != pairs.len()) {
+        difference.name = format!("{} of {}", difference.name, jobs.join(", "));
+    }
+    all.into_iter().map(|(difference, _)| difference).collect()
 }
 
 fn of_job(mine: &JobResults, theirs: &JobResults, alike: bool) -> Vec<Difference> {
     if alike && !mine.conditions.is_empty() && !theirs.conditions.is_empty() {
         return between(&mine.conditions, &theirs.conditions, alike);
     }
-    let load = |job: &JobResults| {
-        let known = [
-            ("access", job.load.access.clone()),
-            ("block size", job.load.block_bytes.map(|bytes| fmt::size(bytes as f64))),
-            ("depth", job.load.depth.map(|depth| depth.to_string())),
-            ("workers", job.load.workers.map(|workers| workers.to_string())),
-        ];
-        let condition = |(name, value): (&str, Option<String>)| {
-            Some(Condition { area: Area::Plan, name: name.into(), value: value?, matters: true })
-        };
-        known.into_iter().filter_map(condition).collect::<Vec<_>>()
-    };
     between(&load(mine), &load(theirs), false)
+}
+
+/// Conditions of the load of a job.
+fn load(job: &JobResults) -> Vec<Condition> {
+    let known = [
+        ("access", job.load.access.clone()),
+        ("block size", job.load.block_bytes.map(|bytes| fmt::size(bytes as f64))),
+        ("depth", job.load.depth.map(|depth| depth.to_string())),
+        ("workers", job.load.workers.map(|workers| workers.to_string())),
+    ];
+    let conditions = known.into_iter().filter_map(|(name, value)| {
+        Some(Condition { area: Area::Plan, name: name.into(), value: value?, matters: true })
+    });
+    conditions.collect()
 }
 
 /// A word names a condition by the whole of its name, by its beginning, or by its area.
@@ -154,20 +162,21 @@ fn area_word(area: Area) -> &'static str {
     }
 }
 
-/// A sentence for a word of `across` that names no condition of any run.
+/// An error for a word of `across` that is the name of no condition of any run.
 pub fn unknown(across: &[String], runs: &[&Results]) -> Option<String> {
-    let phases = || runs.iter().flat_map(|run| &run.phases);
-    let of_jobs = phases().flat_map(|phase| &phase.jobs).flat_map(|job| &job.conditions);
-    let all = runs.iter().flat_map(|run| &run.conditions).chain(of_jobs);
-    let disturbances = phases().flat_map(|phase| &phase.disturbances);
-    let disturbances = disturbances.map(|of| (Area::Host, of.kind.label()));
-    let all: Vec<(Area, &str)> =
-        all.map(|of| (of.area, of.name.as_str())).chain(disturbances).collect();
+    let mut all: Vec<(Area, &str)> = Vec::new();
+    for run in runs {
+        let jobs = run.phases.iter().flat_map(|phase| &phase.jobs);
+        let conditions = run.conditions.iter().chain(jobs.flat_map(|job| &job.conditions));
+        all.extend(conditions.map(|of| (of.area, of.name.as_str())));
+        let disturbances = run.phases.iter().flat_map(|phase| &phase.disturbances);
+        all.extend(disturbances.map(|of| (Area::Host, of.kind.label())));
+    }
     let areas = [Area::Plan, Area::Tool, Area::Host, Area::Storage].map(area_word);
-    let is_known = |word: &&String| {
-        areas.contains(&word.as_str()) || all.iter().any(|(area, name)| is_named(word, *area, name))
-    };
-    let word = across.iter().find(|word| !is_known(word))?;
+    let word = across.iter().find(|word| {
+        let is_area = areas.contains(&word.as_str());
+        !is_area && !all.iter().any(|(area, name)| is_named(word, *area, name))
+    })?;
     let names = all.iter().map(|(_, name)| *name).chain(areas);
     let near = nearest(word, names).map(|near| format!("; did you mean `{near}`?"));
     Some(format!(
@@ -177,66 +186,65 @@ pub fn unknown(across: &[String], runs: &[&Results]) -> Option<String> {
     ))
 }
 
-/// Reasons for not believing the results of a pair of phases, or for not setting them beside each
-/// other.
-pub fn doubts(labels: [&str; 2], pair: &Pair<'_>) -> Vec<Doubt> {
+/// Reasons against trusting or comparing the results of a pair of phases.
+pub fn doubts(baseline: &str, run: &str, pair: &Pair<'_>) -> Vec<Doubt> {
     let measured = pair.measured();
     let mut all = Vec::new();
-    let sides = [&pair.baseline, &pair.run].into_iter().zip(&measured);
-    for (label, (side, jobs)) in labels.into_iter().zip(sides) {
-        let doubt = |unbelieved: bool, sentence: String| Doubt {
+    let sides = [(baseline, &pair.baseline), (run, &pair.run)];
+    for ((label, side), jobs) in sides.into_iter().zip(&measured) {
+        let doubt = Doubt {
             run: label.to_owned(),
             phase: pair.baseline.name.to_owned(),
-            sentence,
-            unbelieved,
+            ..Doubt::default()
         };
         let unbelieved = side.verdict().filter(|(verdict, _)| !verdict.is_trusted());
-        all.extend(unbelieved.map(|(_, line)| doubt(true, line.to_owned())));
+        all.extend(unbelieved.map(|(_, line)| Doubt {
+            sentence: line.to_owned(),
+            unbelieved: true,
+            ..doubt.clone()
+        }));
         if side.left_out > 0 {
             let left_out = fmt::counted(side.left_out as u64, "repeat");
             let why = "which can be believed less than the others";
-            all.push(doubt(false, format!("{left_out} left out, {why}.")));
+            all.push(Doubt { sentence: format!("{left_out} left out, {why}."), ..doubt.clone() });
         }
         let operations = jobs.iter().flat_map(|job| &job.operations);
         let failed: u64 = operations.filter_map(|op| op.failed).sum();
         if failed > 0 {
             let failed = fmt::counted(failed, "operation");
-            all.push(doubt(false, format!("{failed} of {} failed.", pair.jobs[0])));
+            all.push(Doubt { sentence: format!("{failed} of {} failed.", pair.jobs[0]), ..doubt });
         }
     }
     all
 }
 
-/// Differences of the load of others in each phase.
+/// Differences of the load of other processes in each phase.
 fn disturbances(pairs: &[Pair<'_>]) -> Vec<Difference> {
     let mut phases: Vec<&Pair<'_>> = Vec::new();
     for pair in pairs {
-        let is_new = |of: &&Pair<'_>| !of.baseline.is_same_phase(&pair.baseline);
-        if phases.iter().all(is_new) {
+        if !phases.iter().any(|of| of.baseline.is_same_phase(&pair.baseline)) {
             phases.push(pair);
         }
     }
-    let of_phase = |pair: &&Pair<'_>| {
-        let several = phases.len() > 1;
-        let name = pair.baseline.name;
-        let of = move |difference: Difference| {
-            if several {
-                Difference { name: format!("{} in {name}", difference.name), ..difference }
-            } else {
-                difference
-            }
-        };
-        disturbances_of(pair).into_iter().map(of).collect::<Vec<_>>()
-    };
-    phases.iter().flat_map(of_phase).collect()
+    let mut all = Vec::new();
+    for pair in &phases {
+        for difference in disturbances_of(pair) {
+            let name = match phases.len() {
+                1 => difference.name,
+                _ => format!("{} in {}", difference.name, pair.baseline.name),
+            };
+            all.push(Difference { name, ..difference });
+        }
+    }
+    all
 }
 
 fn disturbances_of(pair: &Pair<'_>) -> Vec<Difference> {
     let first = pair.baseline.kept.first();
     let kinds = first.into_iter().flat_map(|phase| &phase.disturbances).map(|of| of.kind);
-    let difference = |kind: DisturbanceKind| {
+    let differences = kinds.filter_map(|kind| {
         let (mine, theirs) = (pair.baseline.disturbance(kind)?, pair.run.disturbance(kind)?);
-        // The storage rests during a stop of any length.
+        // The storage is idle during a stop of any length.
         let is_stop = kind == DisturbanceKind::Stopped && mine.max(theirs) > 0.0;
         let differs = is_stop || (mine - theirs).abs() >= DISTURBANCE;
         differs.then(|| Difference {
@@ -247,16 +255,16 @@ fn disturbances_of(pair: &Pair<'_>) -> Vec<Difference> {
             matters: true,
             intended: false,
         })
-    };
-    kinds.filter_map(difference).collect()
+    });
+    differences.collect()
 }
 
 /// Fairness of a comparison with these differences.
 pub fn fairness(differences: &[Difference]) -> Fairness {
     let unfair = differences.iter().filter(|of| of.matters && !of.intended);
-    let of = |difference: &Difference| match difference.area {
+    let fairness = unfair.map(|difference| match difference.area {
         Area::Plan => Fairness::OtherWork,
         _ => Fairness::OtherEnvironment,
-    };
-    unfair.map(of).max().unwrap_or_default()
+    });
+    fairness.max().unwrap_or_default()
 }

@@ -43,6 +43,13 @@ struct Part {
     freedom: f64,
 }
 
+impl Part {
+    /// A variance without uncertainty.
+    fn known(variance: f64) -> Part {
+        Part { variance, freedom: f64::INFINITY }
+    }
+}
+
 impl Side {
     /// Mean of the repeats.
     pub fn mean(&self) -> f64 {
@@ -89,12 +96,12 @@ pub fn change(kind: FigureKind, baseline: &Side, run: &Side) -> Option<Change> {
     }
     let sum: f64 = parts.iter().map(|part| part.variance).sum();
     // Satterthwaite: parts that are known well count for more.
-    let of = |part: &Part| part.variance * part.variance / part.freedom;
-    let freedom = sum * sum / parts.iter().map(of).sum::<f64>();
+    let squares = parts.iter().map(|part| part.variance * part.variance / part.freedom);
+    let freedom = sum * sum / squares.sum::<f64>();
     let deviation = sum.sqrt();
     let half = student::quantile(1.0 - CONFIDENCE, freedom) * deviation;
-    let end = |logarithm: f64| logarithm.exp() - 1.0;
-    let interval = ChangeInterval { low: end(logarithm - half), high: end(logarithm + half) };
+    let [low, high] = [logarithm - half, logarithm + half].map(|end| end.exp() - 1.0);
+    let interval = ChangeInterval { low, high };
     Some(Change {
         share,
         // A spread that leaves every value possible is no knowledge.
@@ -107,33 +114,31 @@ pub fn change(kind: FigureKind, baseline: &Side, run: &Side) -> Option<Change> {
 /// The basis of a change, and the variances that make up that of its logarithm.
 fn parts(kind: FigureKind, baseline: &Side, run: &Side) -> (Basis, Vec<Part>) {
     let sides = [baseline, run];
-    let known = |variance: f64| Part { variance, freedom: f64::INFINITY };
     if sides.iter().all(|side| side.is_held) {
-        return (Basis::Rate, vec![known(2.0 * RATE_DEVIATION.powi(2))]);
+        return (Basis::Rate, vec![Part::known(2.0 * RATE_DEVIATION.powi(2))]);
     }
     if sides.iter().map(|side| side.freedom()).sum::<usize>() >= FREEDOM_MIN {
         let [baseline, run] = sides.map(|side| side.values.len() as u32);
         let each = sides.map(|side| side.values.len() as f64);
         let finest = RESOLUTION.powi(2) * (1.0 / each[0] + 1.0 / each[1]);
-        let mut parts = of_repeats(sides);
-        parts.push(known(finest));
+        let mut parts = of_repeats(sides[0], sides[1]);
+        parts.push(Part::known(finest));
         return (Basis::Repeats { baseline, run }, parts);
     }
-    let nothing = |why: &str| (Basis::Nothing { why: why.into() }, Vec::new());
     if sides.iter().any(|side| side.is_starved) {
-        return nothing(
+        return unknown(
             "workers waited for CPUs that others used, which differs from run to run. Repeat with \
              --repeats 5, or on an idle host",
         );
     }
     if sides.iter().any(|side| side.is_idle) {
-        return nothing(
+        return unknown(
             "below saturation latency differs more from run to run than within one. Repeat with \
              --repeats 5",
         );
     }
     let (Some(mine), Some(theirs)) = (baseline.within(), run.within()) else {
-        return nothing("there are too few repeats and intervals. Repeat with --repeats 5");
+        return unknown("there are too few repeats and intervals. Repeat with --repeats 5");
     };
     let each = sides.map(|side| 1.0 / side.values.len() as f64);
     // One assumption for both sides: it is right or wrong for both.
@@ -148,23 +153,26 @@ fn parts(kind: FigureKind, baseline: &Side, run: &Side) -> (Basis, Vec<Part>) {
     (Basis::Intervals { baseline, run }, parts)
 }
 
-/// The variances of both means, each from the spread of its repeats. A side that ran once is taken
-/// to vary as the other does.
-fn of_repeats(sides: [&Side; 2]) -> Vec<Part> {
-    let [one, other] = sides;
-    let of = |side: &Side, variance: f64, freedom: usize| Part {
-        variance: variance / side.values.len() as f64,
-        freedom: freedom as f64,
-    };
-    match sides.map(Side::freedom) {
+/// No basis, for a reason.
+fn unknown(why: &str) -> (Basis, Vec<Part>) {
+    (Basis::Nothing { why: why.into() }, Vec::new())
+}
+
+/// The variances of both means, each from the spread of its repeats. A side with one run has the
+/// variance of the other side.
+fn of_repeats(one: &Side, other: &Side) -> Vec<Part> {
+    match [one, other].map(Side::freedom) {
         [0, freedom] | [freedom, 0] => {
             let variance = one.spread().max(other.spread());
             let both = 1.0 / one.values.len() as f64 + 1.0 / other.values.len() as f64;
             vec![Part { variance: variance * both, freedom: freedom as f64 }]
         }
-        [mine, theirs] => {
-            vec![of(one, one.spread(), mine), of(other, other.spread(), theirs)]
-        }
+        _ => [one, other]
+            .map(|side| Part {
+                variance: side.spread() / side.values.len() as f64,
+                freedom: side.freedom() as f64,
+            })
+            .to_vec(),
     }
 }
 
@@ -177,11 +185,8 @@ fn within(intervals: &[f64]) -> Option<Part> {
     if blocks < 2 {
         return None;
     }
-    let block = |nth: usize| {
-        let at = |nth: usize| nth * intervals.len() / blocks;
-        mean(&intervals[at(nth)..at(nth + 1)])
-    };
-    let blocks: Vec<f64> = (0..blocks).map(block).collect();
+    let ends: Vec<usize> = (0..=blocks).map(|nth| nth * intervals.len() / blocks).collect();
+    let blocks: Vec<f64> = ends.windows(2).map(|of| mean(&intervals[of[0]..of[1]])).collect();
     Some(Part { variance: relative_variance(&blocks), freedom: (blocks.len() - 1) as f64 })
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::{Display, Formatter};
 
 use candor_plan::units::{BytesPerSec, Nanos, OpsPerSec};
-use candor_record::results::{FigureKind, OpResults, Results};
+use candor_record::results::{FigureKind, Results};
 use candor_record::{Expectation, ExpectationResult, Unit};
 use candor_stats::mean;
 
@@ -79,13 +79,9 @@ impl Expect {
         let selected = self.selected(&phases);
         let several = selected.iter().any(|of| of.phase.name != selected[0].phase.name);
         // The figure that is farthest from being met, of those with the most severe result.
-        let severity = |of: &&Selected<'_>| {
-            let distance = of.value.map_or(0.0, |value| self.distance(value));
-            (self.result(of), distance)
-        };
         let decides = selected.iter().max_by(|one, other| {
-            let (one, other) = (severity(one), severity(other));
-            one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+            let [near, far] = [one, other].map(|of| of.value.map_or(0.0, |v| self.distance(v)));
+            self.result(one).cmp(&self.result(other)).then(near.total_cmp(&far))
         });
         let none = Expectation {
             condition: self.to_string(),
@@ -120,11 +116,10 @@ impl Expect {
                     .filter(|op| self.bound.operation.as_ref() == Some(&op.operation));
                 let work = job.work().filter(|_| self.bound.operation.is_none());
                 // A deletion has no bytes, which is not a bandwidth of 0.
-                let has_it = |op: &&OpResults| {
+                let operations = named.chain(work).filter(|op| {
                     self.kind != FigureKind::BytesPerS
                         || op.bytes_per_s.is_some_and(|rate| rate > 0.0)
-                };
-                let operations = named.chain(work).filter(has_it);
+                });
                 let operations = operations.filter(|_| self.bound.selects(phase.name, &job.job));
                 all.extend(operations.map(|op| Selected {
                     phase,
@@ -140,9 +135,8 @@ impl Expect {
     /// The mean over the repeats; none where one of them has no such figure.
     fn mean(&self, phase: &Repeated<'_>, job: &str, operation: &str) -> Option<f64> {
         let jobs = phase.job(job);
-        let value = |op: Option<&OpResults>| op?.figure_value(self.kind);
-        let values: Vec<f64> =
-            jobs.iter().map(|job| value(job.operation(operation))).collect::<Option<_>>()?;
+        let values = jobs.iter().map(|job| job.operation(operation)?.figure_value(self.kind));
+        let values: Vec<f64> = values.collect::<Option<_>>()?;
         (!values.is_empty()).then(|| mean(&values))
     }
 
@@ -234,7 +228,7 @@ impl Display for Expect {
 mod tests {
     use candor_plan::work::Figure;
     use candor_record::Verdict;
-    use candor_record::results::{JobResults, LatencyResults, PhaseResults};
+    use candor_record::results::{JobResults, LatencyResults, OpResults, PhaseResults};
 
     use super::*;
 

@@ -41,6 +41,8 @@ pub use expect::Expect;
 pub use rounds::joined;
 pub use words::label;
 
+use pairing::Labelled;
+
 /// Questions to a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -66,11 +68,11 @@ pub fn compare(runs: &[(String, Results)], options: &Options) -> Result<Comparis
     let Some((first, others)) = results.split_first() else {
         return Err("there is no run to compare".into());
     };
-    let change = |(run, label): (&&Results, &String)| {
-        let of = [(labels[0].as_str(), *first), (label.as_str(), *run)];
-        beside(of, options)
-    };
-    let changes: Vec<RunChange> = others.iter().zip(&labels[1..]).map(change).collect();
+    let baseline = Labelled { label: &labels[0], results: first };
+    let others = others.iter().zip(&labels[1..]);
+    let changes: Vec<RunChange> = others
+        .map(|(results, label)| change(baseline, Labelled { label, results }, options))
+        .collect();
     let checks = changes
         .iter()
         .flat_map(|change| options.fail_if.iter().map(|fail_if| fail_if.check(&labels[0], change)));
@@ -95,21 +97,21 @@ pub fn compare(runs: &[(String, Results)], options: &Options) -> Result<Comparis
     })
 }
 
-/// A run, with its label, beside the baseline.
-fn beside(of: [(&str, &Results); 2], options: &Options) -> RunChange {
-    let [baseline, run] = of;
+/// The change from the baseline to a run.
+fn change(baseline: Labelled<'_>, run: Labelled<'_>, options: &Options) -> RunChange {
     let (pairs, unmatched) = pairing::pairs(baseline, run);
-    let differences = conditions::differences(baseline.1, run.1, &pairs, &options.across);
+    let differences =
+        conditions::differences(baseline.results, run.results, &pairs, &options.across);
     let asked: Vec<_> = options.fail_if.iter().map(|fail_if| fail_if.kind).collect();
     let mut doubts = Vec::new();
-    for doubt in pairs.iter().flat_map(|pair| conditions::doubts([baseline.0, run.0], pair)) {
+    for doubt in pairs.iter().flat_map(|pair| conditions::doubts(baseline.label, run.label, pair)) {
         // Jobs of a phase share its verdict.
         if !doubts.contains(&doubt) {
             doubts.push(doubt);
         }
     }
     let change = RunChange {
-        run: run.0.to_owned(),
+        run: run.label.to_owned(),
         headline: String::new(),
         fairness: conditions::fairness(&differences),
         differences,
@@ -117,5 +119,5 @@ fn beside(of: [(&str, &Results); 2], options: &Options) -> RunChange {
         unmatched,
         figures: figures::changes(&pairs, &asked),
     };
-    RunChange { headline: words::headline(baseline.0, &change), ..change }
+    RunChange { headline: words::headline(baseline.label, &change), ..change }
 }

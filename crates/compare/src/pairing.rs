@@ -2,7 +2,7 @@
 
 use candor_plan::work::Figure;
 use candor_record::Verdict;
-use candor_record::results::{DisturbanceKind, JobResults, OpResults, PhaseResults, Results};
+use candor_record::results::{DisturbanceKind, JobResults, PhaseResults, Results};
 use candor_stats::mean;
 
 /// A phase with all its repeats.
@@ -29,6 +29,15 @@ pub struct Pair<'a> {
     pub jobs: [&'a str; 2],
 }
 
+/// Results of a run with its label.
+#[derive(Clone, Copy)]
+pub struct Labelled<'a> {
+    /// Label, such as `A`.
+    pub label: &'a str,
+    /// Results.
+    pub results: &'a Results,
+}
+
 impl<'a> Repeated<'a> {
     /// True for the same phase of one run.
     pub fn is_same_phase(&self, other: &Repeated<'_>) -> bool {
@@ -37,11 +46,15 @@ impl<'a> Repeated<'a> {
 
     /// The job of that name in each repeat that has it.
     pub fn job(&self, name: &str) -> Vec<&'a JobResults> {
-        let of = |phase: &&'a PhaseResults| phase.jobs.iter().find(|job| job.job == name);
-        self.kept.iter().filter_map(of).collect()
+        self.kept.iter().filter_map(|phase| phase.jobs.iter().find(|job| job.job == name)).collect()
     }
 
-    /// The share of a disturbance on average, where it was looked for in all repeats.
+    fn job_names(&self) -> Vec<&'a str> {
+        let jobs = self.kept.first().map_or(&[][..], |first| &first.jobs);
+        jobs.iter().map(|job| job.job.as_str()).collect()
+    }
+
+    /// The mean share of a disturbance, if all repeats were checked for it.
     pub fn disturbance(&self, kind: DisturbanceKind) -> Option<f64> {
         let shares: Option<Vec<f64>> =
             self.kept.iter().map(|phase| phase.disturbance(kind)).collect();
@@ -65,13 +78,13 @@ impl<'a> Pair<'a> {
     /// Operations that each repeat of both sides did, by name, without those made up of others.
     pub fn operations(&self) -> Vec<&'a str> {
         let [mine, theirs] = self.measured();
-        let counts = |op: &&'a OpResults| {
-            !matches!(op.figure, Figure::Item | Figure::ReadBack | Figure::Opening)
-        };
         let first = mine.first().map_or(&[][..], |job| &job.operations);
-        let names = first.iter().filter(counts).map(|op| op.operation.as_str());
-        let all: Vec<_> = mine.iter().chain(&theirs).collect();
-        names.filter(|name| all.iter().all(|job| job.operation(name).is_some())).collect()
+        first
+            .iter()
+            .filter(|op| !matches!(op.figure, Figure::Item | Figure::ReadBack | Figure::Opening))
+            .map(|op| op.operation.as_str())
+            .filter(|name| mine.iter().chain(&theirs).all(|job| job.operation(name).is_some()))
+            .collect()
     }
 }
 
@@ -79,9 +92,9 @@ impl<'a> Pair<'a> {
 pub fn phases(results: &Results) -> Vec<Repeated<'_>> {
     let mut groups: Vec<(usize, Vec<&PhaseResults>)> = Vec::new();
     for (at, phase) in results.phases.iter().enumerate() {
-        let same = |of: &&PhaseResults| of.name == phase.name && of.repeat == phase.repeat;
-        // Phases of one name are told apart by their order.
-        let nth = results.phases[..at].iter().filter(same).count();
+        // The order distinguishes phases of one name.
+        let before = results.phases[..at].iter();
+        let nth = before.filter(|of| of.name == phase.name && of.repeat == phase.repeat).count();
         let group = groups.iter_mut().find(|(of, all)| *of == nth && all[0].name == phase.name);
         match group {
             Some((_, all)) => all.push(phase),
@@ -92,35 +105,39 @@ pub fn phases(results: &Results) -> Vec<Repeated<'_>> {
 }
 
 fn repeated<'a>(nth: usize, all: &[&'a PhaseResults]) -> Repeated<'a> {
-    // A number of the storage and one of the page cache have no mean.
-    let class = |phase: &&PhaseResults| phase.verdict.map(|of| of.max(Verdict::Caution));
-    let best = all.iter().map(&class).min().flatten();
+    let best = all.iter().map(|phase| class(phase)).min().flatten();
     let kept: Vec<_> = all.iter().copied().filter(|phase| class(phase) == best).collect();
     let left_out = all.len() - kept.len();
     Repeated { name: &all[0].name, nth, kept, left_out }
 }
 
-/// Jobs of both runs that belong together, and each that has no partner, with the run that has it:
+/// Class of verdicts that share a mean: numbers of the storage are not averaged with others.
+fn class(phase: &PhaseResults) -> Option<Verdict> {
+    phase.verdict.map(|of| of.max(Verdict::Caution))
+}
+
+/// Pairs of jobs of both runs, and each phase or job without a partner after the label of its run:
 /// `A: WRITE`.
-pub fn pairs<'a>(
-    baseline: (&str, &'a Results),
-    run: (&str, &'a Results),
-) -> (Vec<Pair<'a>>, Vec<String>) {
-    let (mine, theirs) = (phases(baseline.1), phases(run.1));
+pub fn pairs<'a>(baseline: Labelled<'a>, run: Labelled<'a>) -> (Vec<Pair<'a>>, Vec<String>) {
+    let (mine, theirs) = (phases(baseline.results), phases(run.results));
     let mut unmatched = Vec::new();
     let mut pairs = Vec::new();
     for phase in &mine {
         match partner(&mine, phase, &theirs) {
-            Some(other) => of_jobs((baseline.0, phase), (run.0, other), &mut pairs, &mut unmatched),
-            None => unmatched.push(format!("{}: {}", baseline.0, phase.name)),
+            Some(other) => {
+                pair_jobs(phase, other, &mut pairs);
+                unmatched.extend(unmatched_jobs(baseline.label, phase, other));
+                unmatched.extend(unmatched_jobs(run.label, other, phase));
+            }
+            None => unmatched.push(format!("{}: {}", baseline.label, phase.name)),
         }
     }
     let alone = theirs.iter().filter(|phase| partner(&theirs, phase, &mine).is_none());
-    unmatched.extend(alone.map(|phase| format!("{}: {}", run.0, phase.name)));
+    unmatched.extend(alone.map(|phase| format!("{}: {}", run.label, phase.name)));
     (pairs, unmatched)
 }
 
-/// The phase that belongs to one: by name, or by being the only one as it is.
+/// The phase with the same name, or the only phase if each side has one.
 fn partner<'a, 'b>(
     mine: &[Repeated<'a>],
     phase: &Repeated<'a>,
@@ -130,30 +147,26 @@ fn partner<'a, 'b>(
     theirs.iter().find(|of| of.name == phase.name && of.nth == phase.nth).or(only)
 }
 
-fn of_jobs<'a>(
-    baseline: (&str, &Repeated<'a>),
-    run: (&str, &Repeated<'a>),
-    pairs: &mut Vec<Pair<'a>>,
-    unmatched: &mut Vec<String>,
-) {
-    let names = |phase: &Repeated<'a>| -> Vec<&'a str> {
-        let first = phase.kept.first();
-        first.map_or(Vec::new(), |of| of.jobs.iter().map(|job| job.job.as_str()).collect())
-    };
-    let (mine, theirs) = (names(baseline.1), names(run.1));
-    let other = |name: &str, of: &[&'a str], all: &[&'a str]| {
-        let only = all.first().copied().filter(|_| of.len() == 1 && all.len() == 1);
-        all.iter().copied().find(|other| *other == name).or(only)
-    };
+/// Adds the pairs of jobs of two phases.
+fn pair_jobs<'a>(baseline: &Repeated<'a>, run: &Repeated<'a>, pairs: &mut Vec<Pair<'a>>) {
+    let (mine, theirs) = (baseline.job_names(), run.job_names());
     for name in &mine {
-        let Some(partner) = other(name, &mine, &theirs) else {
-            unmatched.push(format!("{}: job {name} of {}", baseline.0, baseline.1.name));
-            continue;
-        };
-        let jobs = [*name, partner];
-        pairs.push(Pair { baseline: baseline.1.clone(), run: run.1.clone(), jobs });
+        if let Some(partner) = partner_of_job(name, &mine, &theirs) {
+            let jobs = [*name, partner];
+            pairs.push(Pair { baseline: baseline.clone(), run: run.clone(), jobs });
+        }
     }
-    let alone = theirs.iter().filter(|name| other(name, &theirs, &mine).is_none());
-    let alone = alone.map(|name| format!("{}: job {name} of {}", run.0, run.1.name));
-    unmatched.extend(alone);
+}
+
+/// Jobs of a phase without a partner in the other phase.
+fn unmatched_jobs(label: &str, phase: &Repeated<'_>, other: &Repeated<'_>) -> Vec<String> {
+    let (mine, theirs) = (phase.job_names(), other.job_names());
+    let alone = mine.iter().filter(|name| partner_of_job(name, &mine, &theirs).is_none());
+    alone.map(|name| format!("{label}: job {name} of {}", phase.name)).collect()
+}
+
+/// The job with the same name, or the only job if each side has one.
+fn partner_of_job<'a>(name: &str, mine: &[&str], theirs: &[&'a str]) -> Option<&'a str> {
+    let only = theirs.first().filter(|_| mine.len() == 1 && theirs.len() == 1);
+    theirs.iter().find(|other| **other == name).or(only).copied()
 }

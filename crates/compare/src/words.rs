@@ -27,10 +27,10 @@ pub fn headline(baseline: &str, of: &RunChange) -> String {
              comparable."
         );
     }
-    let unbelieved =
-        |label: &&str| of.doubts.iter().any(|doubt| doubt.unbelieved && doubt.run == **label);
-    let labels: Vec<&str> = [baseline, run.as_str()].into_iter().filter(unbelieved).collect();
-    let labels = labels.join(" and ");
+    let labels = [baseline, run.as_str()]
+        .into_iter()
+        .filter(|label| of.doubts.iter().any(|doubt| doubt.unbelieved && doubt.run == *label));
+    let labels = labels.collect::<Vec<_>>().join(" and ");
     if of.figures.iter().all(|figure| figure.unbelieved) {
         return format!(
             "Not comparable: what {labels} measured is not the storage, or could not be verified."
@@ -58,11 +58,12 @@ pub fn headline(baseline: &str, of: &RunChange) -> String {
 
 /// The conditions that make it unfair: `scheduler: none → mq-deadline`.
 fn named(differences: &[&Difference]) -> String {
-    let one = |of: &&&Difference| {
-        let value = |value: &Option<String>| value.clone().unwrap_or("not set".into());
-        format!("{}: {} → {}", of.name, value(&of.baseline), value(&of.run))
-    };
-    let mut names: Vec<String> = differences.iter().take(NAMED_MAX).map(|of| one(&of)).collect();
+    let named = differences.iter().take(NAMED_MAX).map(|of| {
+        let [baseline, run] =
+            [&of.baseline, &of.run].map(|value| value.as_deref().unwrap_or("not set"));
+        format!("{}: {baseline} → {run}", of.name)
+    });
+    let mut names: Vec<String> = named.collect();
     if differences.len() > NAMED_MAX {
         names.push(format!("{} more", differences.len() - NAMED_MAX));
     }
@@ -77,10 +78,11 @@ fn summary(baseline: &str, of: &RunChange) -> String {
     if changed.is_empty() {
         return nothing_changed(baseline, of, several);
     }
-    let all = |outcome: Outcome| changed.iter().all(|figure| figure.outcome == outcome);
-    let verb = match (all(Outcome::Better), all(Outcome::Worse)) {
-        (true, _) => "is better than",
-        (_, true) => "is worse than",
+    let verb = match [Outcome::Better, Outcome::Worse]
+        .map(|outcome| changed.iter().all(|figure| figure.outcome == outcome))
+    {
+        [true, _] => "is better than",
+        [_, true] => "is worse than",
         _ => "differs from",
     };
     let named: Vec<String> =
