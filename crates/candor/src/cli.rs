@@ -128,7 +128,7 @@ pub fn command() -> Command {
         .subcommand(commands::trace::command())
         .subcommand(commands::cache::command())
         .subcommand(commands::watch::command())
-        .subcommands(tools::TOOLS.iter().filter_map(|tool| tool.command).map(|of| of()))
+        .subcommands(tools::TOOLS.iter().filter_map(|tool| tool.command()))
         .subcommand(commands::convert::command())
         .subcommand(commands::options::command())
         .subcommand(commands::completions::command())

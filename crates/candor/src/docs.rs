@@ -88,7 +88,7 @@ fn the_page_of_csv_is_derived() {
 #[test]
 fn the_pages_of_tools_are_derived() {
     for tool in tools::TOOLS.iter().filter(|tool| matches!(tool.page, Page::Derived)) {
-        let (name, matrix) = (tool.page_name(), (tool.matrix)());
+        let (name, matrix) = (tool.page_name(), tool.matrix());
         if std::env::var_os(BLESS).is_some() {
             std::fs::write(path(&name), &matrix).unwrap();
         }

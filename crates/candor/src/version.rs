@@ -15,7 +15,7 @@ pub fn short() -> String {
 /// The same, and what this build is made for and can do, a line each.
 pub fn long() -> String {
     let engines = Engine::ALL.map(|engine| engine.name());
-    let tools: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+    let tools: Vec<&str> = TOOLS.iter().map(|tool| tool.name()).collect();
     format!(
         "{}\nbuilt for {}, {}\nfeatures:\n  engines: {}\n  tools:   {}\n  agents:  \
          protocol {}",

@@ -76,6 +76,11 @@ pub trait Host {
         Err(io::ErrorKind::NotFound.into())
     }
 
+    /// Space of the file system at a path; none if the path does not exist.
+    fn space(&self, _path: &Path) -> Option<Space> {
+        None
+    }
+
     /// The CPUs that are online; none where the host does not say.
     fn cpus(&self) -> Option<Vec<u32>> {
         None
@@ -131,6 +136,19 @@ pub trait Host {
     fn entropy(&self) -> u64 {
         0
     }
+}
+
+/// Space and inodes of a file system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Space {
+    /// All bytes.
+    pub bytes: u64,
+    /// Free bytes.
+    pub bytes_free: u64,
+    /// All inodes.
+    pub inodes: u64,
+    /// Free inodes.
+    pub inodes_free: u64,
 }
 
 /// Seconds since 1970 in the 31 bits that seeds of MPI programs have.

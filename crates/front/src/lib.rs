@@ -8,6 +8,8 @@
 //! Report ── output ──> text, JSON or CSV of the tool
 //! ```
 //!
+//! A [`Session`] is the tool's part of a run; [`About`] and [`Tool`] describe the tool.
+//!
 //! A tool brings a [`ValueKind`] (the form of its values; [`Plain`] is ready made), a [`Table`] of
 //! [`Row`]s, and a grammar if the tool has one. Help, support matrix, refusals, defaults, notes
 //! and suggestions come from the table. All mistakes are reported at once, each with file, line
@@ -24,10 +26,12 @@
 
 mod choices;
 mod command_line;
+mod comments;
 mod diagnostic;
 mod diagnostics;
 mod environment;
 pub mod evidence;
+pub mod failures;
 mod found;
 mod given;
 mod help;
@@ -37,25 +41,30 @@ mod origins;
 mod plain;
 pub mod ranks;
 mod row;
+pub mod session;
 mod support;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tool;
 mod tree;
 mod value;
 pub mod verdict;
 
 pub use command_line::{Grammar, Item, Spelling, enter, read};
+pub use comments::{comments, of_the_whole};
 pub use diagnostic::{Diagnostic, Severity};
 pub use diagnostics::{Diagnostics, Scope};
 pub use environment::Environment;
 pub use found::{Found, Zoned};
 pub use given::{Assigned, Assignment, Given, GivenOption};
 pub use help::unknown;
-pub use host::{Host, ReadAs, seed_31_bits};
+pub use host::{Host, ReadAs, Space, seed_31_bits};
 pub use origins::Origins;
 pub use plain::{Plain, Set, store, store_text};
 pub use row::{Applied, Coverage, Group, Row, Support, Table, Takes, ValueKind, bare, row};
+pub use session::Session;
 pub use text::{Span, Text, Texts, Word};
+pub use tool::{About, Answer, Nodes, RANKS, Tool, Work};
 pub use tree::{Object, Tree};
 pub use value::{Choice, Read, Refused, Value, choose};

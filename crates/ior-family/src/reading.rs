@@ -7,7 +7,7 @@ use candor_record::Note;
 
 use super::{rows, words};
 use candor_front::{
-    Diagnostic, Environment, Given, Plain, Scope, Span, Table, Texts, enter, ranks,
+    Answer, Diagnostic, Environment, Given, Plain, Scope, Span, Table, Texts, enter, ranks,
 };
 
 /// Options of a tool of the family.
@@ -73,6 +73,20 @@ impl<T: Tool> Scope for Reading<T> {
 
     fn texts(&self) -> &Texts {
         &self.texts
+    }
+}
+
+impl<T: Tool> Reading<T> {
+    /// The command line, if it runs anything.
+    ///
+    /// # Errors
+    /// The help, or the faults.
+    pub fn to_run(self, help: fn() -> String) -> Result<Reading<T>, Answer> {
+        match self.instead {
+            Some(Instead::Help) => Err(Answer::Text(help())),
+            None if self.errors.is_empty() => Ok(self),
+            None => Err(Answer::Refused(self.errors, self.texts)),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! [`options::Options`] is the command line; [`setup::Setup`] adds the position of the window,
 //! which an earlier run may have stored; [`plan::lower`] makes the plan; [`output`] prints lines,
-//! documents and latency files. Nothing here opens a target or runs a program.
+//! documents and latency files; `session` is a run. Nothing here opens a target or runs a program.
 //!
 //! ```
 //! let coverage = candor_md_workbench::options::TABLE.coverage();
@@ -11,5 +11,9 @@
 
 pub mod options;
 pub mod output;
+mod page;
 pub mod plan;
+mod session;
 pub mod setup;
+
+pub use session::MdWorkbench;

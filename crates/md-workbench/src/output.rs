@@ -11,7 +11,7 @@ mod tests;
 mod text;
 
 pub use document::{csv, json};
-pub use latencies::{Timed, latency_line, timed};
+pub use latencies::latency_logs;
 pub use results::{OpResult, ProcessResult, Results, StageResult};
 pub use text::{closing, header, line, stamp};
 

@@ -11,5 +11,9 @@
 
 pub mod options;
 pub mod output;
+mod page;
 pub mod plan;
+mod session;
 pub mod setup;
+
+pub use session::Mdtest;

@@ -9,13 +9,13 @@ mod results;
 #[cfg(test)]
 mod tests;
 mod text;
+mod times;
 
 pub use document::{csv, json};
 pub use ranks::rank_file;
 pub use results::{Results, SHORT_READS, TaskRun, TestResult, is_at_end, short_reads};
-pub use text::{Space, header, stamp, totals_and_block};
-
-pub use candor_ior_family::results::exponent;
+pub use text::{header, stamp, totals_and_block};
+pub use times::time_logs;
 
 /// Version of mdtest whose formats are used.
 pub const VERSION: &str = "4.1.0+dev";

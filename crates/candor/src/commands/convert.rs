@@ -39,7 +39,7 @@ const PLAN: &str = "plan";
 
 /// Output formats besides [`PLAN`].
 fn writers() -> impl Iterator<Item = (&'static str, Writer)> {
-    TOOLS.iter().filter_map(|tool| Some((tool.name, tool.writer?)))
+    TOOLS.iter().filter_map(|tool| Some((tool.name(), tool.writer?)))
 }
 
 /// Names of the output formats.
@@ -52,7 +52,7 @@ const DEFAULT: &str = "fio";
 
 /// Converters with the names that select them: the tools, and candor's own plans.
 fn converters() -> impl Iterator<Item = (&'static str, &'static Converter)> {
-    let tools = TOOLS.iter().filter_map(|tool| Some((tool.name, tool.converter.as_ref()?)));
+    let tools = TOOLS.iter().filter_map(|tool| Some((tool.name(), tool.converter.as_ref()?)));
     tools.chain([("candor", &own::CONVERTER)])
 }
 

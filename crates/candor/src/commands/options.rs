@@ -9,7 +9,7 @@ use crate::{commands, exit};
 
 /// The command line.
 pub fn command() -> Command {
-    let tools = TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>();
+    let tools = TOOLS.iter().map(|tool| tool.name()).collect::<Vec<_>>();
     Command::new("options")
         .about("Print which options of another tool are supported, and how")
         .arg(Arg::new("TOOL").value_parser(tools).help("The tool [default: numbers of all tools]"))
@@ -21,7 +21,7 @@ pub fn main(matches: &ArgMatches) -> u8 {
         return commands::printed(&summary());
     };
     match tools::find(name) {
-        Some(tool) => commands::printed(&(tool.matrix)()),
+        Some(tool) => commands::printed(&tool.matrix()),
         // The parser lets no other word through.
         None => exit::USAGE,
     }
@@ -35,8 +35,8 @@ pub const SUMMARY_HEAD: &str =
 /// table.
 pub fn summary() -> String {
     let line = |tool: &&Tool| {
-        let (name, example, page) = (tool.name, tool.example, tool.page_name());
-        let Coverage { works, listed } = (tool.coverage)();
+        let (name, example, page) = (tool.name(), tool.about.example, tool.page_name());
+        let Coverage { works, listed } = (tool.about.coverage)();
         format!("| {name} | `{example}` | {works} of {listed} | [{name}](docs/{page}) |\n")
     };
     SUMMARY_HEAD.to_owned() + &TOOLS.iter().map(line).collect::<String>()

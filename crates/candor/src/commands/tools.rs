@@ -1,18 +1,20 @@
-//! The tools whose command lines candor accepts. A tool is a crate with its options, lowering and
-//! output, a module here with its command, and a line in [`TOOLS`].
+//! The tools whose command lines candor accepts. A tool is a crate with options, lowering, output
+//! and sessions, and a line in [`TOOLS`]. A tool that does more than run a plan has a module here.
 
 mod dd;
 mod elbencho;
 mod fio;
 mod ior;
-mod md_workbench;
-mod mdtest;
 mod vdbench;
 
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::foreign::Tool;
+use candor_md_workbench::MdWorkbench;
+use candor_mdtest::Mdtest;
+
+use super::foreign::tool::Entry;
+use super::foreign::{Tool, ranked};
 use super::watch::iostat;
 
 /// All tools, in the order of the README.
@@ -20,8 +22,8 @@ pub const TOOLS: &[&Tool] = &[
     &fio::TOOL,
     &elbencho::TOOL,
     &ior::TOOL,
-    &mdtest::TOOL,
-    &md_workbench::TOOL,
+    &ranked::tool::<Mdtest>(),
+    &ranked::tool::<MdWorkbench>(),
     &vdbench::TOOL,
     &dd::TOOL,
     &iostat::TOOL,
@@ -30,17 +32,17 @@ pub const TOOLS: &[&Tool] = &[
 /// The tool that candor is called as, without the path.
 pub fn called_as(program: &OsString) -> Option<&'static Tool> {
     let name = Path::new(program).file_name()?;
-    TOOLS.iter().copied().find(|tool| name == tool.name)
+    TOOLS.iter().copied().find(|tool| name == tool.name())
 }
 
 /// The tool of a command of candor.
 pub fn of_command(name: &OsString) -> Option<&'static Tool> {
-    find(name.to_str()?).filter(|tool| tool.command.is_some())
+    find(name.to_str()?).filter(|tool| tool.entry != Entry::Absent)
 }
 
 /// The tool of that name.
 pub fn find(name: &str) -> Option<&'static Tool> {
-    TOOLS.iter().copied().find(|tool| tool.name == name)
+    TOOLS.iter().copied().find(|tool| tool.name() == name)
 }
 
 #[cfg(test)]
@@ -65,7 +67,7 @@ mod tests {
             ("fio2", None),
             ("", None),
         ] {
-            assert_eq!(called_as(&program.into()).map(|tool| tool.name), called, "{program}");
+            assert_eq!(called_as(&program.into()).map(Tool::name), called, "{program}");
         }
     }
 }

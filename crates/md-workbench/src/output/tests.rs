@@ -8,6 +8,7 @@ use candor_record::*;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use super::latencies::{latency_line, timed};
 use super::text::stamp_of;
 use super::*;
 use crate::options::read;

@@ -12,8 +12,9 @@ use super::*;
 use crate::options::read;
 use crate::plan::{self, Lowered, Part};
 use crate::setup::Test;
-use candor_front::Host;
 use candor_front::evidence::Surroundings;
+use candor_front::{Host, Space};
+use candor_ior_family::results::exponent;
 
 struct TestHost;
 
@@ -208,6 +209,7 @@ fn numbers_have_the_form_of_c() {
 #[test]
 fn the_header_has_its_lines() {
     let lowered = lowered("--ranks 3 -n 10 -N 1 -R --random-seed 9 -d /t");
-    let space = Space { bytes: [2 << 40, 1 << 40], inodes: [4 << 20, 3 << 20] };
+    let space =
+        Space { bytes: 2 << 40, bytes_free: 1 << 40, inodes: 4 << 20, inodes_free: 3 << 20 };
     insta::assert_snapshot!(header(&lowered.setup, 1, "11/25/2026 13:22:48", Some(space)));
 }

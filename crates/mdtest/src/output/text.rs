@@ -6,6 +6,7 @@ use jiff::tz::TimeZone;
 use super::VERSION;
 use super::results::{RankResult, TaskRun, TestResult};
 use crate::setup::{Setup, Test};
+use candor_front::Space;
 use candor_ior_family::results::exponent;
 
 /// Date and time: `11/25/2026 13:22:48`.
@@ -17,33 +18,22 @@ pub(super) fn stamp_of(at: Timestamp, zone: TimeZone) -> String {
     at.to_zoned(zone).strftime("%m/%d/%Y %H:%M:%S").to_string()
 }
 
-/// Space and inodes of the filesystem of a path.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Space {
-    /// Total and free bytes.
-    pub bytes: [u64; 2],
-    /// Total and free inodes.
-    pub inodes: [u64; 2],
+fn used_percent(all: u64, free: u64) -> f64 {
+    if all == 0 { 0.0 } else { (1.0 - free as f64 / all as f64) * 100.0 }
 }
 
-impl Space {
-    fn used_percent(all: u64, free: u64) -> f64 {
-        if all == 0 { 0.0 } else { (1.0 - free as f64 / all as f64) * 100.0 }
-    }
-
-    fn line(&self) -> String {
-        let ([bytes, free], [inodes, free_inodes]) = (self.bytes, self.inodes);
-        let used = Space::used_percent(bytes, free);
-        let used_inodes = Space::used_percent(inodes, free_inodes);
-        let gib = bytes as f64 / (1_u64 << 30) as f64;
-        let (size, unit) = if gib > 1024.0 { (gib / 1024.0, "TiB") } else { (gib, "GiB") };
-        let millions = inodes as f64 / (1_u64 << 20) as f64;
-        format!(
-            "{:<20}: {size:.1} {unit}   Used FS: {used:2.1}%   Inodes: {millions:.1} Mi   Used \
-             Inodes: {used_inodes:2.1}%\n",
-            "FS"
-        )
-    }
+/// The line on the file system.
+fn space_line(space: &Space) -> String {
+    let gib = space.bytes as f64 / (1_u64 << 30) as f64;
+    let (size, unit) = if gib > 1024.0 { (gib / 1024.0, "TiB") } else { (gib, "GiB") };
+    let used = used_percent(space.bytes, space.bytes_free);
+    let inodes = used_percent(space.inodes, space.inodes_free);
+    let millions = space.inodes as f64 / (1_u64 << 20) as f64;
+    format!(
+        "{:<20}: {size:.1} {unit}   Used FS: {used:2.1}%   Inodes: {millions:.1} Mi   Used \
+         Inodes: {inodes:2.1}%\n",
+        "FS"
+    )
 }
 
 /// The lines before the first block, for tasks on `nodes` hosts.
@@ -63,7 +53,7 @@ pub fn header(setup: &Setup, nodes: u32, stamp: &str, space: Option<Space>) -> S
     );
     let path = asked.tree.paths.first().map_or("", String::as_str);
     text += &format!("{:<20}: {path}\n", "Path");
-    text += &space.map_or_else(String::new, |space| space.line());
+    text += &space.map_or_else(String::new, |space| space_line(&space));
     if asked.run.shift > 0 {
         text += &verbose(0, &format!("Shifting ranks by {} for each phase.", asked.run.shift));
     }

@@ -19,7 +19,7 @@ const QUOTED_LINES: usize = 3;
 
 /// Tools whose commands write a report by a variable.
 fn tools_with_report() -> impl Iterator<Item = &'static str> {
-    TOOLS.iter().filter(|tool| tool.has_report).map(|tool| tool.name)
+    TOOLS.iter().filter(|tool| tool.has_report).map(|tool| tool.name())
 }
 
 /// A command of candor, without the program's name.

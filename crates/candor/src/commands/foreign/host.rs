@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use candor_files::Use;
-use candor_front::{Environment, Found, Host, ReadAs, Zoned};
+use candor_front::{Environment, Found, Host, ReadAs, Space, Zoned};
 use candor_plan::units::cpu_list;
 use candor_plan::{Engine, List, ListError, Listing, PathText, path_of};
 use rustix::time::{ClockId, DynamicClockId};
@@ -132,6 +132,16 @@ impl Host for ThisHost {
         }
         candor_files::uses(path, Use::Trace)?;
         Ok(Box::new(BufReader::new(File::open(path)?)))
+    }
+
+    fn space(&self, path: &Path) -> Option<Space> {
+        let stat = rustix::fs::statvfs(path).ok()?;
+        Some(Space {
+            bytes: stat.f_blocks.saturating_mul(stat.f_frsize),
+            bytes_free: stat.f_bfree.saturating_mul(stat.f_frsize),
+            inodes: stat.f_files,
+            inodes_free: stat.f_ffree,
+        })
     }
 
     fn cpus(&self) -> Option<Vec<u32>> {

@@ -31,6 +31,13 @@ pub struct Requests {
     pub on_usr1: bool,
 }
 
+impl Requests {
+    /// Control of a run: signals interrupt it, or request results so far.
+    pub fn control(&self) -> Control {
+        if self.on_usr1 { candor_run::interrupts_and_interims() } else { candor_run::interrupts() }
+    }
+}
+
 /// Conditions that end a run before its time, and the command that is run then.
 #[derive(Clone, Debug, Default)]
 pub struct Trigger {

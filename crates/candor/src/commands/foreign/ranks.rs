@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 
 use candor_fleet::{FleetOptions, Identity};
-use candor_front::ranks;
+use candor_front::{Nodes, ranks};
 use clap::Arg;
 
 use super::Complaints;
@@ -41,7 +41,7 @@ pub struct RankHosts {
     /// Where they are, in the order of their ranks.
     pub options: FleetOptions,
     /// Ranks on each of them.
-    pub ranks_per_host: u32,
+    ranks_per_host: u32,
     agents: Agents,
 }
 
@@ -57,6 +57,15 @@ impl RankHosts {
     /// Number of hosts.
     pub fn count(&self) -> u32 {
         self.options.hosts.len() as u32
+    }
+
+    /// Description for the tool.
+    pub fn nodes(&self) -> Nodes {
+        Nodes {
+            count: self.count(),
+            ranks_each: self.ranks_per_host,
+            elsewhere: self.first_elsewhere().map(str::to_owned),
+        }
     }
 
     /// Looks at paths of the hosts, where this one need not be among them.

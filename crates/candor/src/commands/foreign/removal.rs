@@ -1,71 +1,102 @@
-//! Removal of directories on hosts that this one need not be among, once a run has left nothing in
-//! them: a run of its own, which nobody reports.
+//! Removal of empty directories after a run, on this host or on other hosts: there as a run without
+//! a report.
 
-use std::path::PathBuf;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use candor_front::Found;
+use candor_front::session::{Leftovers, Removed};
 use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::{Create, Job, Layout, OnFailure, PathText, Phase, Plan, Target, TargetKind};
 use candor_run::{Channels, Control, Options, Run};
 
-use super::Place;
+use super::place::Place;
 use super::ranks::RankHosts;
 
-/// Directories that the first host removes.
+/// Removal of the directories that a run leaves behind.
 pub struct Removal<'a> {
-    hosts: &'a RankHosts,
-    /// Directories in the order in which they go.
-    directories: Vec<PathBuf>,
+    /// Hosts of the directories; none for this host.
+    hosts: Option<&'a RankHosts>,
+    /// Directories that existed before the run.
+    existing: Vec<PathBuf>,
 }
 
 impl<'a> Removal<'a> {
-    /// Of directories that go whoever made them, and behind these of such as are not there yet.
+    /// Notes which directories exist.
     ///
     /// # Errors
     /// A host cannot look, in a sentence.
-    pub fn new(
-        hosts: &'a RankHosts,
-        always: impl IntoIterator<Item = PathBuf>,
-        if_made: impl IntoIterator<Item = PathBuf>,
+    pub fn before_run(
+        hosts: Option<&'a RankHosts>,
+        leftovers: &Leftovers,
     ) -> Result<Removal<'a>, String> {
-        let mut removal = Removal { hosts, directories: if_made.into_iter().collect() };
-        let there = removal.there()?;
-        removal.directories.retain(|path| !there.contains(path));
-        removal.directories = always.into_iter().chain(removal.directories).collect();
-        Ok(removal)
-    }
-
-    /// Directories that are there.
-    fn there(&self) -> Result<Vec<PathBuf>, String> {
-        let Some(paths) = self.hosts.paths()?.filter(|_| !self.directories.is_empty()) else {
-            return Ok(Vec::new());
+        let hosts = hosts.filter(|hosts| hosts.first_elsewhere().is_some());
+        let existing = match hosts {
+            None => leftovers.if_made.iter().filter(|path| exists(path)).cloned().collect(),
+            Some(hosts) => existing_on(hosts, &leftovers.if_made)?,
         };
-        let is_there = |path: &&PathBuf| paths.found(path) != Found::Nothing;
-        let there = self.directories.iter().filter(is_there).cloned().collect();
-        paths.looked().map(|()| there)
+        Ok(Removal { hosts, existing })
     }
 
-    /// Removes those that are there.
-    ///
-    /// # Errors
-    /// One cannot be removed, in a sentence.
-    pub fn run(&self) -> Result<(), String> {
-        let there = self.there()?;
-        if there.is_empty() {
-            return Ok(());
+    /// Removes the directories.
+    pub fn run(&self, leftovers: &Leftovers) -> Removed {
+        let made = leftovers.if_made.iter().filter(|path| !self.existing.contains(path));
+        let directories: Vec<PathBuf> = leftovers.always.iter().chain(made).cloned().collect();
+        match self.hosts {
+            None => remove(&directories),
+            Some(hosts) => {
+                remove_on(hosts, &directories).map_or_else(Removed::Failed, |()| Removed::All)
+            }
         }
-        let plan = plan(&there, self.hosts.count());
-        let place = Place::Fleet(self.hosts.identity.clone(), self.hosts.options.clone());
-        let runner = |channels: &Channels| place.runner(channels);
-        let (options, control) = (Options::default(), Control::default());
-        let ran =
-            candor_run::execute_on(runner, &plan, &options, &control, |_| {}, Run::whole_plan);
-        let report = ran.map_err(|error| error.to_string())?;
-        let jobs = report.phases.iter().flat_map(|phase| &phase.measurements);
-        match jobs.flat_map(|job| &job.errors).next() {
-            Some(error) => Err(format!("{} cannot be removed: {}", error.path, error.message)),
-            None => report.cut_short.map_or(Ok(()), Err),
+    }
+}
+
+fn exists(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// Removes directories of this host, as many as possible.
+fn remove(directories: &[PathBuf]) -> Removed {
+    let mut removed = Removed::All;
+    for path in directories {
+        let Err(error) = fs::remove_dir(path) else { continue };
+        match (&removed, error.kind()) {
+            (Removed::Failed(_), _) => {}
+            (_, ErrorKind::NotFound) => removed = Removed::Missing,
+            _ => removed = Removed::Failed(format!("{} cannot be removed: {error}", path.text())),
         }
+    }
+    removed
+}
+
+/// Directories that exist on hosts.
+fn existing_on(hosts: &RankHosts, directories: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+    if directories.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Some(paths) = hosts.paths()? else { return Ok(Vec::new()) };
+    let exists = directories.iter().filter(|path| paths.found(path) != Found::Nothing);
+    let existing = exists.cloned().collect();
+    paths.looked().map(|()| existing)
+}
+
+/// Removes directories that exist on hosts. The error is a sentence.
+fn remove_on(hosts: &RankHosts, directories: &[PathBuf]) -> Result<(), String> {
+    let existing = existing_on(hosts, directories)?;
+    if existing.is_empty() {
+        return Ok(());
+    }
+    let plan = plan(&existing, hosts.count());
+    let place = Place::Fleet(hosts.identity.clone(), hosts.options.clone());
+    let runner = |channels: &Channels| place.runner(channels);
+    let (options, control) = (Options::default(), Control::default());
+    let ran = candor_run::execute_on(runner, &plan, &options, &control, |_| {}, Run::whole_plan);
+    let report = ran.map_err(|error| error.to_string())?;
+    let jobs = report.phases.iter().flat_map(|phase| &phase.measurements);
+    match jobs.flat_map(|job| &job.errors).next() {
+        Some(error) => Err(format!("{} cannot be removed: {}", error.path, error.message)),
+        None => report.cut_short.map_or(Ok(()), Err),
     }
 }
 

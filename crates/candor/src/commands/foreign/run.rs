@@ -3,110 +3,24 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use candor_fleet::{Fleet, FleetOptions, Identity};
-use candor_plan::{Plan, Problem};
-use candor_record::{Event, Report};
-use candor_run::{
-    BlockTraceMode, Channels, HostOptions, Local, Options, Run, RunError, Runner, Stopped,
-};
+use candor_front::Session;
+use candor_front::session::{Ending, FileText, LogToFiles, Output};
+use candor_plan::Plan;
+use candor_record::Event;
+use candor_run::{Channels, Options, Run, RunError, Stopped};
 
-use super::Complaints;
 use super::monitor::{Monitor, Requests};
 use super::own::OwnResults;
+use super::place::Place;
 use super::ranks::RankHosts;
+use super::removal::Removal;
 use super::sink::Sink;
-use super::verdict::{Verdict, VerdictIn};
+use super::verdict::Verdict;
+use super::{Complaints, files};
 use crate::screen;
 
 /// Runs the phases of a plan, in an order of its own.
 pub type Driver = Box<dyn FnOnce(&mut Run) -> Result<(), Stopped>>;
-
-/// One run of a tool's command line: the tool's own part of it.
-pub trait Session: Send {
-    /// Starts everything that accompanies the run; returns the lines before it.
-    ///
-    /// # Errors
-    /// A sentence that keeps the plan from running.
-    fn begin(&mut self) -> Result<String, String>;
-
-    /// Returns the lines that an event adds to the results. [`Event::Interim`] has the results so
-    /// far.
-    fn on(&mut self, event: &Event) -> String;
-
-    /// Ends everything that accompanied the run, adds notes to the report, writes the tool's files
-    /// and returns its results, with the verdict among those that `verdict_in` names.
-    fn finish(&mut self, report: &mut Report, verdict_in: VerdictIn) -> Finish;
-
-    /// Problems of the plan in the user's words, a sentence each.
-    fn sentences(&self, problems: &[Problem]) -> Vec<String>;
-
-    /// The order of phases, where one phase decides over another; else one after another.
-    fn driver(&mut self) -> Driver {
-        Box::new(Run::whole_plan)
-    }
-}
-
-/// Results of a session.
-pub struct Finish {
-    /// Text for stdout, or for the file of the results.
-    pub results: String,
-    /// The verdict as text, for stderr or a file of its own.
-    pub verdict: String,
-    /// Lines on stderr about failures.
-    pub failures: String,
-    /// A sentence if a file of the tool could not be written.
-    pub files: Result<(), String>,
-    /// Exit code.
-    pub exit_code: u8,
-}
-
-/// The hosts that run a plan.
-pub enum Place {
-    /// This host.
-    Here(HostOptions),
-    /// The hosts of a fleet.
-    Fleet(Identity, FleetOptions),
-}
-
-impl Place {
-    /// This host, or a fleet. Targets of `force` are written although another process holds them.
-    pub fn new(force: Vec<String>, fleet: Option<(Identity, FleetOptions)>) -> Place {
-        match fleet {
-            None => Place::Here(HostOptions { force, at_once: true, ..HostOptions::default() }),
-            Some((identity, options)) => Place::Fleet(identity, FleetOptions { force, ..options }),
-        }
-    }
-
-    /// Number of the hosts of a fleet.
-    pub fn hosts(&self) -> Option<u32> {
-        match self {
-            Place::Here(_) => None,
-            Place::Fleet(_, options) => Some(options.hosts.len() as u32),
-        }
-    }
-
-    /// Runs without the block tracer.
-    fn without_trace(&mut self) {
-        let mode = match self {
-            Place::Here(host) => &mut host.block_trace,
-            Place::Fleet(_, options) => &mut options.block_trace,
-        };
-        *mode = BlockTraceMode::Off;
-    }
-
-    /// The runner of these hosts.
-    ///
-    /// # Errors
-    /// One of them cannot be reached, or refuses.
-    pub fn runner(self, channels: &Channels) -> Result<Box<dyn Runner>, RunError> {
-        Ok(match self {
-            Place::Here(options) => Box::new(Local::new(&options, channels)),
-            Place::Fleet(identity, options) => {
-                Box::new(Fleet::join(&identity, &options, channels)?)
-            }
-        })
-    }
-}
 
 /// The request of a command line: a plan, and how its results are delivered.
 pub struct Invocation<'a> {
@@ -121,14 +35,31 @@ pub struct Invocation<'a> {
     pub command: &'a [String],
     /// The hosts.
     pub place: Place,
+    /// Hosts of the ranks, if they are not this host.
+    pub rank_hosts: Option<&'a RankHosts>,
+    /// The order of phases, if one phase decides over a later one.
+    pub driver: Driver,
 }
 
-impl Invocation<'_> {
+impl<'a> Invocation<'a> {
+    /// A run of a plan on this host, phase by phase.
+    pub fn new(complaints: Complaints<'a>, plan: Cow<'a, Plan>, command: &'a [String]) -> Self {
+        Invocation {
+            complaints,
+            requests: Requests::default(),
+            plan,
+            command,
+            place: Place::new(Vec::new(), None),
+            rank_hosts: None,
+            driver: Box::new(Run::whole_plan),
+        }
+    }
+
     /// The same on the hosts that have the ranks, each with its share of the workers.
     ///
     /// # Errors
     /// A sentence if the hosts cannot run the plan.
-    pub fn on(mut self, hosts: Option<&RankHosts>) -> Result<Self, String> {
+    pub fn on(mut self, hosts: Option<&'a RankHosts>) -> Result<Self, String> {
         let Some(hosts) = hosts else { return Ok(self) };
         let mut jobs = self.plan.phases.iter().flat_map(|phase| &phase.jobs);
         if hosts.first_elsewhere().is_some() && jobs.any(|job| job.operations_log.is_some()) {
@@ -142,12 +73,14 @@ impl Invocation<'_> {
         };
         self.place = Place::new(force, Some((hosts.identity.clone(), hosts.options.clone())));
         self.plan = Cow::Owned(self.plan.spread(hosts.count())?);
+        self.rank_hosts = Some(hosts);
         Ok(self)
     }
 
     /// Runs the plan, and returns the exit code.
     pub fn run(self, session: &mut dyn Session) -> u8 {
-        let Invocation { complaints, requests, plan, command, mut place } = self;
+        let Invocation { complaints, requests, plan, command, mut place, rank_hosts, driver } =
+            self;
         let verdict = Verdict::chosen();
         // Before files are claimed, and complaints written to them.
         if let Err(error) = candor_run::note_files(&plan) {
@@ -161,22 +94,23 @@ impl Invocation<'_> {
             // No output shows what the tracer would record.
             place.without_trace();
         }
-        let control = if requests.on_usr1 {
-            candor_run::interrupts_and_interims()
-        } else {
-            candor_run::interrupts()
+        let control = requests.control();
+        let prepared = begin(session, &mut sink)
+            .and_then(|()| Removal::before_run(rank_hosts, &session.leftovers()));
+        let removal = match prepared {
+            Ok(removal) => removal,
+            Err(sentence) => return complaints.sentence(&sentence),
         };
         let monitor = Monitor::start(complaints.tool, requests, control.clone());
-        if let Err(sentence) = session.begin().and_then(|lines| sink.put(&lines)) {
-            return complaints.sentence(&sentence);
-        }
-        let mut undelivered = Ok(());
-        let driver = session.driver();
+        let (mut undelivered, mut unwritten) = (Ok(()), Ok(()));
         let consumer = |event: &Event| {
             own.take(event);
-            let text = session.on(event);
-            if !text.is_empty() && undelivered.is_ok() {
-                undelivered = sink.put(&text);
+            let output = session.on(event);
+            if unwritten.is_ok() {
+                unwritten = output.files.iter().try_for_each(files::write);
+            }
+            if undelivered.is_ok() {
+                undelivered = show(&output, &mut sink);
                 // A reader of interim results reads them now.
                 if undelivered.is_ok() && matches!(event, Event::Interim { .. }) {
                     undelivered = sink.deliver();
@@ -191,21 +125,44 @@ impl Invocation<'_> {
             Ok(report) => report,
             Err(error) => return not_started(complaints, session, &error),
         };
-        let finish = session.finish(&mut report, verdict.among_results());
+        let removed = removal.run(&session.leftovers());
+        let ending = Ending { verdict_in: verdict.among_results(), removed };
+        let finish = session.finish(&mut report, &ending);
+        let written = write_files(&finish.files, finish.logs).and(finish.written);
         screen::tell(&finish.failures);
-        let delivered =
-            undelivered.and_then(|()| sink.put(&finish.results)).and_then(|()| sink.deliver());
+        let results = undelivered.and_then(|()| sink.put(&finish.results));
+        let delivered = results.and_then(|()| sink.deliver());
         if let Err(sentence) = delivered {
             return complaints.sentence(&sentence);
         }
         // The results are written; they stay even if nothing else can be.
-        let delivered = verdict.deliver(&finish.verdict).and(finish.files).and(own.write(&report));
+        let others = verdict.deliver(&finish.verdict).and(unwritten).and(written);
+        let others = others.and(own.write(&report));
         own.close(&control);
-        match delivered {
-            Ok(()) => finish.exit_code,
-            Err(sentence) => complaints.aside(&sentence),
-        }
+        others.map_or_else(|sentence| complaints.aside(&sentence), |()| finish.exit_code)
     }
+}
+
+/// Begins a session: checks its files, and shows the text before the run. The error is a sentence.
+fn begin(session: &mut dyn Session, sink: &mut Sink) -> Result<(), String> {
+    let start = session.begin()?;
+    files::prepare(&start.files)?;
+    show(&start.output, sink)
+}
+
+/// Shows text of a session. The error is a sentence.
+fn show(output: &Output, sink: &mut Sink) -> Result<(), String> {
+    screen::tell(&output.stderr);
+    if !output.stdout.is_empty() {
+        screen::data(&output.stdout)?;
+    }
+    if output.results.is_empty() { Ok(()) } else { sink.put(&output.results) }
+}
+
+/// Writes the files of a session. The error is a sentence.
+fn write_files(files: &[FileText], logs: Vec<LogToFiles>) -> Result<(), String> {
+    files.iter().try_for_each(files::write)?;
+    logs.into_iter().try_for_each(files::convert)
 }
 
 /// Candor's own results, and the sink of the tool's.

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
+use candor_front::session::VerdictIn;
 use candor_plan::PathText;
 
 use super::launch;
@@ -20,17 +21,6 @@ pub enum Verdict {
     Stderr,
     /// To a file.
     File(PathBuf),
-}
-
-/// Results that have the verdict among them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VerdictIn {
-    /// None.
-    Nothing,
-    /// Documents such as JSON, as a key of their own: no reader of lines meets it there.
-    Documents,
-    /// Text on stdout as well: stdout is a terminal, and no launcher made it.
-    Terminal,
 }
 
 impl Verdict {

@@ -16,42 +16,39 @@ use candor_copy::{Amount, Convert, CopyPlan, Flush, Put, WriteFailed, copy, proc
 use candor_dd::convert::Conversion;
 use candor_dd::lines::size;
 use candor_dd::options::{self, Distance, Options, Request, Status};
-use candor_front::Coverage;
-use clap::Command;
+use candor_front::{About, Coverage};
 
 use self::evidence::Evidence;
 use self::files::{Files, cause};
 use self::observer::Closing;
 use crate::commands::foreign::launch::is_launched;
-use crate::commands::foreign::tool::{Page, Tool, arguments};
+use crate::commands::foreign::tool::{Entry, Page, Tool};
 use crate::commands::foreign::verdict::Verdict;
 use crate::{commands, screen};
 
 /// Whatever goes wrong.
 const FAILED: u8 = 1;
 
+/// Description.
+const ABOUT: About = About {
+    name: "dd",
+    summary: "Copy a file as GNU dd does, and report what its rate measures",
+    example: "candor dd if=/data/file of=/dev/null bs=1M",
+    help: options::help,
+    page: matrix,
+    coverage,
+};
+
 /// The tool.
 pub const TOOL: Tool = Tool {
-    name: "dd",
-    command: Some(command),
+    about: &ABOUT,
+    entry: Entry::Own,
     main,
-    matrix,
-    coverage,
     page: Page::Written("how-to/from-other-tools.md#dd"),
-    example: "candor dd if=/data/file of=/dev/null bs=1M",
     converter: None,
     writer: None,
     has_report: false,
 };
-
-/// The command line, for the help; the words themselves never pass through it.
-fn command() -> Command {
-    Command::new("dd")
-        .about("Copy a file as GNU dd does, and report what its rate measures")
-        .disable_help_flag(true)
-        .after_help(options::help())
-        .arg(arguments())
-}
 
 /// How many of the options have an effect.
 fn coverage() -> Coverage {
@@ -89,7 +86,7 @@ fn main(argv: &[OsString]) -> u8 {
 }
 
 fn tell(sentences: &[String]) {
-    screen::tell(&crate::commands::foreign::lines("dd", sentences));
+    screen::tell(&candor_front::failures::lines("dd", sentences));
 }
 
 /// Copies, and gives the exit code. The error is a sentence, after which no closing lines follow.

@@ -16,13 +16,12 @@ use std::time::Instant;
 use candor_elbencho::options::{self, HelpPart, Instead, Options, Phases, Reading, TABLE};
 use candor_elbencho::output;
 use candor_elbencho::plan;
-use candor_front::Coverage;
+use candor_front::{About, Coverage};
 use candor_plan::path_of;
-use clap::Command;
 
 use crate::commands::foreign::Complaints;
 use crate::commands::foreign::host::{HostEnvironment, ThisHost};
-use crate::commands::foreign::tool::{Page, Tool, arguments};
+use crate::commands::foreign::tool::{Entry, Page, Tool};
 use crate::{commands, screen};
 
 /// First word that shows result files in place of a benchmark.
@@ -37,28 +36,26 @@ const WRONG: u8 = 1;
 /// Complaints on stderr.
 const COMPLAINTS: Complaints<'_> = Complaints { tool: "elbencho", file: None, exit_code: WRONG };
 
+/// Description.
+const ABOUT: About = About {
+    name: "elbencho",
+    summary: "Run elbencho's command lines, with its phases, tables and exit codes",
+    example: "candor elbencho -w -r -t 4 -b 1m -s 1g /data/file",
+    help: || options::help(HelpPart::Overview),
+    page: matrix,
+    coverage,
+};
+
 /// The tool.
 pub const TOOL: Tool = Tool {
-    name: "elbencho",
-    command: Some(command),
+    about: &ABOUT,
+    entry: Entry::Own,
     main,
-    matrix,
-    coverage,
     page: Page::Derived,
-    example: "candor elbencho -w -r -t 4 -b 1m -s 1g /data/file",
     converter: None,
     writer: None,
     has_report: true,
 };
-
-/// The command line, for the help; the words themselves never pass through it.
-fn command() -> Command {
-    Command::new("elbencho")
-        .about("Run elbencho's command lines, with its phases, tables and exit codes")
-        .disable_help_flag(true)
-        .after_help(options::help(HelpPart::Overview))
-        .arg(arguments())
-}
 
 /// How many of the options have an effect.
 fn coverage() -> Coverage {

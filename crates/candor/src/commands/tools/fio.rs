@@ -25,43 +25,41 @@ use candor_fio::ast::Ast;
 use candor_fio::flags::{DebugKind, Flags, Instead};
 use candor_fio::lower::Lowered;
 use candor_fio::{help, lower, read, show_command};
-use candor_front::{Coverage, Diagnostic};
+use candor_front::{About, Coverage, Diagnostic};
 use candor_plan::Plan;
 use candor_record::Note;
-use clap::Command;
 
 use self::clients::Clients;
 use self::debug::Debug;
 use crate::commands::foreign::Complaints;
 use crate::commands::foreign::conversion::Converter;
 use crate::commands::foreign::host::{HostEnvironment, ThisHost};
-use crate::commands::foreign::tool::{Page, Tool, arguments};
+use crate::commands::foreign::tool::{Entry, Page, Tool};
 use crate::screen;
 
 /// Bad input, a refusal, a missing file: whatever keeps jobs from starting.
 const WRONG: u8 = 1;
 
+/// Description.
+const ABOUT: About = About {
+    name: "fio",
+    summary: "Run fio's job files and command lines, with fio's output and exit codes",
+    example: "candor fio job.fio",
+    help: String::new,
+    page: matrix,
+    coverage,
+};
+
 /// The tool.
 pub const TOOL: Tool = Tool {
-    name: "fio",
-    command: Some(command),
+    about: &ABOUT,
+    entry: Entry::Own,
     main,
-    matrix,
-    coverage,
     page: Page::Written("fio.md"),
-    example: "candor fio job.fio",
     converter: Some(Converter { of_file: |_, _| None, read: convert::read }),
     writer: Some(candor_fio::write::job_file),
     has_report: true,
 };
-
-/// The command line, for the help; the words themselves never pass through it.
-fn command() -> Command {
-    Command::new("fio")
-        .about("Run fio's job files and command lines, with fio's output and exit codes")
-        .disable_help_flag(true)
-        .arg(arguments())
-}
 
 /// How many of the options have an effect.
 fn coverage() -> Coverage {

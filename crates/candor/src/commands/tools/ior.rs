@@ -10,16 +10,15 @@ mod run;
 
 use std::ffi::OsString;
 
-use candor_front::Coverage;
+use candor_front::{About, Coverage};
 use candor_ior::options::{self, Instead, Reading, TABLE};
-use clap::Command;
 
 use crate::commands;
 use crate::commands::foreign::Complaints;
 use crate::commands::foreign::conversion::Converter;
 use crate::commands::foreign::host::HostEnvironment;
 use crate::commands::foreign::ranks::{self, RankHosts, Ranked};
-use crate::commands::foreign::tool::{Page, Tool, arguments};
+use crate::commands::foreign::tool::{Entry, Page, Tool};
 
 /// Whatever goes wrong.
 const WRONG: u8 = 1;
@@ -27,29 +26,26 @@ const WRONG: u8 = 1;
 /// Complaints on stderr.
 const COMPLAINTS: Complaints<'_> = Complaints { tool: "ior", file: None, exit_code: WRONG };
 
+/// Description.
+const ABOUT: About = About {
+    name: "ior",
+    summary: "Run IOR's command lines and scripts, with its tables, without MPI",
+    example: "candor ior --ranks 4 -w -r -t 1m -b 256m -o /data/file",
+    help: options::help,
+    page: matrix,
+    coverage,
+};
+
 /// The tool.
 pub const TOOL: Tool = Tool {
-    name: "ior",
-    command: Some(command),
+    about: &ABOUT,
+    entry: Entry::Ranked,
     main,
-    matrix,
-    coverage,
     page: Page::Derived,
-    example: "candor ior --ranks 4 -w -r -t 1m -b 256m -o /data/file",
     converter: Some(Converter { of_file: convert::of_file, read: convert::read }),
     writer: None,
     has_report: true,
 };
-
-/// The command line, for the help; the words themselves never pass through it.
-fn command() -> Command {
-    Command::new("ior")
-        .about("Run IOR's command lines and scripts, with its tables, without MPI")
-        .disable_help_flag(true)
-        .after_help(options::help())
-        .args(ranks::args())
-        .arg(arguments())
-}
 
 /// How many of the options have an effect.
 fn coverage() -> Coverage {
@@ -65,7 +61,7 @@ fn matrix() -> String {
             tables = tables.replacen(&name, &format!("| `-{letter}`, `{}`", row.name), 1);
         }
     }
-    include_str!("ior/matrix.md").replace("{RANKS}", &ranks::page("ior")) + &tables
+    include_str!("ior/matrix.md").to_owned() + &tables
 }
 
 /// Does what a command line asks for, the program's name first, and gives the exit code.
@@ -78,7 +74,7 @@ fn main(argv: &[OsString]) -> u8 {
     if let Some(hosts) = &hosts {
         // -C and -Z reckon with these hosts, unless a variable says otherwise.
         reading.fake.nodes.get_or_insert(hosts.count());
-        reading.fake.tasks_per_node.get_or_insert(hosts.ranks_per_host);
+        reading.fake.tasks_per_node.get_or_insert(hosts.nodes().ranks_each);
         reading.on_several_hosts = true;
     }
     match reading.instead {

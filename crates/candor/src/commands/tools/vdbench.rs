@@ -16,7 +16,7 @@ mod utilities;
 
 use std::ffi::OsString;
 
-use candor_front::{Coverage, Diagnostic, Table};
+use candor_front::{About, Coverage, Diagnostic, Table};
 use candor_vdbench::definitions::Defined;
 use candor_vdbench::definitions::fsd::Fsd;
 use candor_vdbench::definitions::fwd::Fwd;
@@ -29,13 +29,12 @@ use candor_vdbench::definitions::wd::Wd;
 use candor_vdbench::lower::{Lowered, Request, Systems, lower, refused};
 use candor_vdbench::options::{self, Instead, Reading, TABLE};
 use candor_vdbench::runs::expand;
-use clap::Command;
 
 use crate::commands;
 use crate::commands::foreign::Complaints;
 use crate::commands::foreign::conversion::Converter;
 use crate::commands::foreign::host::{HostEnvironment, ThisHost};
-use crate::commands::foreign::tool::{Page, Tool, arguments};
+use crate::commands::foreign::tool::{Entry, Page, Tool};
 
 /// Exit code of whatever goes wrong: words or files are refused, work fails, data are corrupt.
 const FAILED: u8 = 157;
@@ -46,28 +45,26 @@ const INTERRUPTED: u8 = 1;
 /// Complaints on stderr.
 const COMPLAINTS: Complaints<'_> = Complaints { tool: "vdbench", file: None, exit_code: FAILED };
 
+/// Description.
+const ABOUT: About = About {
+    name: "vdbench",
+    summary: "Run vdbench's parameter files, with its files of results and exit codes",
+    example: "candor vdbench -f parameters",
+    help,
+    page: matrix,
+    coverage,
+};
+
 /// The tool.
 pub const TOOL: Tool = Tool {
-    name: "vdbench",
-    command: Some(command),
+    about: &ABOUT,
+    entry: Entry::Own,
     main,
-    matrix,
-    coverage,
     page: Page::Derived,
-    example: "candor vdbench -f parameters",
     converter: Some(Converter { of_file: convert::of_file, read: convert::read }),
     writer: None,
     has_report: true,
 };
-
-/// The command line, for the help; the words themselves never pass through it.
-fn command() -> Command {
-    Command::new("vdbench")
-        .about("Run vdbench's parameter files, with its files of results and exit codes")
-        .disable_help_flag(true)
-        .after_help(help())
-        .arg(arguments())
-}
 
 fn help() -> String {
     let mut text = String::from(

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use candor_front::Coverage;
+use candor_front::{About, Coverage};
 use candor_iostat::moment::Clock;
 use candor_iostat::options::{self, CounterDirectory, Entry, Options, Request};
 use candor_iostat::{Disk, Host, Printer, Sample};
@@ -15,18 +15,25 @@ use candor_run::Control;
 use super::pace::Pace;
 use crate::commands::foreign::Complaints;
 use crate::commands::foreign::host::cpus_online;
-use crate::commands::foreign::tool::{Page, Tool};
+use crate::commands::foreign::tool::{self, Page, Tool};
 use crate::{exit, screen};
+
+/// Description.
+const ABOUT: About = About {
+    name: "iostat",
+    summary: "",
+    example: "candor watch --iostat -x 1",
+    help: String::new,
+    page: matrix,
+    coverage,
+};
 
 /// The tool.
 pub const TOOL: Tool = Tool {
-    name: "iostat",
-    command: None,
+    about: &ABOUT,
+    entry: tool::Entry::Absent,
     main,
-    matrix,
-    coverage,
     page: Page::Written("how-to/watch.md#as-sysstats-iostat"),
-    example: "candor watch --iostat -x 1",
     converter: None,
     writer: None,
     has_report: false,

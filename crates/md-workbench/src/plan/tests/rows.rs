@@ -34,8 +34,7 @@ fn rows_match_their_support() {
         usual: USUAL,
         partners: PARTNERS,
         readers: &[
-            "candor/src/commands/tools/md_workbench.rs",
-            "candor/src/commands/tools/md_workbench",
+            "md-workbench/src/session.rs",
             "md-workbench/src/output",
             "md-workbench/src/output.rs",
             "ior-family/src",

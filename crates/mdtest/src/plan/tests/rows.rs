@@ -39,8 +39,7 @@ fn rows_match_their_support() {
         usual: USUAL,
         partners: PARTNERS,
         readers: &[
-            "candor/src/commands/tools/mdtest.rs",
-            "candor/src/commands/tools/mdtest",
+            "mdtest/src/session.rs",
             "mdtest/src/output",
             "mdtest/src/output.rs",
             "ior-family/src",

@@ -7,17 +7,17 @@ use candor_elbencho::options::Reading;
 use candor_elbencho::output::{self, Notes, PhaseResult};
 use candor_elbencho::plan::Lowered;
 use candor_elbencho::setup::PathKind;
-use candor_front::verdict;
+use candor_front::failures::{self, reason};
+use candor_front::session::{Ending, Finish, Output, Start, VerdictIn};
+use candor_front::{Session, verdict};
 use candor_plan::Problem;
 use candor_record::{Ended, Event, Measurement, PhaseRecord, Report};
 
 use super::files::{self, ResultFiles};
 use super::live::{self, LiveOutput};
 use super::{COMPLAINTS, hosts};
-use crate::commands::foreign::failures::{self, reason};
 use crate::commands::foreign::monitor::Requests;
-use crate::commands::foreign::verdict::VerdictIn;
-use crate::commands::foreign::{Finish, Invocation, Place, Session, force};
+use crate::commands::foreign::{Invocation, Place, force};
 use crate::screen;
 
 /// Runs the phases, and returns the exit code.
@@ -42,11 +42,9 @@ fn run(reading: &Reading, lowered: &Lowered) -> Result<u8, String> {
     let interval = Duration::from_millis(asked.output.live_interval_ms);
     let of_workers = asked.output.live_csv_extended;
     let invocation = Invocation {
-        complaints: COMPLAINTS,
         requests: Requests { interval: of_workers.then_some(interval), ..Requests::default() },
-        plan: Cow::Borrowed(&lowered.plan),
-        command: &asked.command,
         place: Place::new(force, hosts::fleet(&asked.hosts)?),
+        ..Invocation::new(COMPLAINTS, Cow::Borrowed(&lowered.plan), &asked.command)
     };
     Ok(invocation.run(session))
 }
@@ -64,35 +62,38 @@ struct Run<'a> {
 }
 
 impl Session for Run<'_> {
-    fn begin(&mut self) -> Result<String, String> {
-        screen::data(&self.live.head()?)?;
-        Ok(String::new())
+    fn begin(&mut self) -> Result<Start, String> {
+        let output = Output { stdout: self.live.head()?, ..Output::default() };
+        Ok(Start { output, files: Vec::new() })
     }
 
-    fn on(&mut self, event: &Event) -> String {
+    fn on(&mut self, event: &Event) -> Output {
         let lines = self.live.on(event);
-        match event {
+        let lines = match event {
             Event::Interim { report } => self.live.workers(report),
             Event::PhaseStarted { index: 0, .. } => lines + &self.repeat_begins(),
             Event::PhaseDone { record } => lines + &self.phase_done(record),
             _ => lines,
-        }
+        };
+        lines.into()
     }
 
-    fn finish(&mut self, report: &mut Report, verdict_in: VerdictIn) -> Finish {
+    fn finish(&mut self, report: &mut Report, ending: &Ending) -> Finish {
         report.notes.extend(self.lowered.notes.iter().cloned());
         let verdict = verdict::text(report, &[]);
         let mut results = self.notes.text();
-        if verdict_in == VerdictIn::Terminal {
+        if ending.verdict_in == VerdictIn::Terminal {
             results += &verdict;
         }
         let failures = failures::sentences(report, has_failed, why);
         Finish {
             results: self.aside(results),
             verdict,
-            exit_code: COMPLAINTS.exit_code_of(report, &failures),
-            failures: COMPLAINTS.lines(failures),
-            files: self.files.end(&self.notes),
+            exit_code: u8::from(!failures.is_empty() || report.interrupted),
+            failures: failures::capped(COMPLAINTS.tool, failures),
+            files: Vec::new(),
+            logs: Vec::new(),
+            written: self.files.end(&self.notes),
         }
     }
 

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use candor_fio as fio;
 use candor_fio::flags::Flags;
 use candor_fio::lower::{self, Lowered};
-use candor_front::Diagnostic;
+use candor_front::{Diagnostic, comments};
 use candor_plan::blocks::Access;
 use candor_plan::{PathText, Plan};
 
-use crate::commands::foreign::conversion::{Converted, comments, refused};
+use crate::commands::foreign::conversion::{Converted, refused};
 use crate::commands::foreign::host::{HostEnvironment, ThisHost};
 use crate::{exit, screen};
 

@@ -1,10 +1,10 @@
 //! Jobs that failed: why, and the exit code.
 
 use candor_fio::job::FioJob;
+use candor_front::failures::{capped, reason};
 use candor_record::{Ended, Measurement, Mismatch, Report};
 
 use super::COMPLAINTS;
-use crate::commands::foreign::failures::reason;
 
 /// A signal ended the run.
 const INTERRUPTED: u8 = 128;
@@ -32,7 +32,7 @@ pub fn lines(report: &Report, jobs: &[FioJob]) -> String {
     if sentences.is_empty() && verified.is_empty() && !report.interrupted {
         sentences.extend(report.cut_short.clone());
     }
-    verified + &COMPLAINTS.lines(sentences)
+    verified + &capped(COMPLAINTS.tool, sentences)
 }
 
 /// True for a job that only blocks which are not what was written have ended.

@@ -9,6 +9,8 @@ use candor_fio::flags::Flags;
 use candor_fio::job::{ClientName, FioJob, Format, Output, VerdictPlace};
 use candor_fio::lower::Lowered;
 use candor_fio::output;
+use candor_front::Session;
+use candor_front::session::{self, Ending, Finish, Start, VerdictIn};
 use candor_plan::{PathText, Problem};
 use candor_record::{Event, Report};
 
@@ -18,8 +20,7 @@ use super::debug::Debug;
 use super::progress::Progress;
 use super::{complaints, failures, hooks, laying, logs, suggest};
 use crate::commands::foreign::monitor::{Requests, Trigger};
-use crate::commands::foreign::verdict::VerdictIn;
-use crate::commands::foreign::{Finish, Invocation, Place, Session};
+use crate::commands::foreign::{Invocation, Place};
 use crate::screen;
 
 /// The file in the folder for temporary ones that asks for results so far.
@@ -43,11 +44,9 @@ pub fn main(
     let mut run = Run { ast, lowered, flags, output, debug, progress, watch: None };
     let command: Vec<String> = argv.iter().map(|word| word.text()).collect();
     let invocation = Invocation {
-        complaints: complaints(flags),
         requests: requests(flags),
-        plan: Cow::Borrowed(&lowered.plan),
-        command: &command,
         place: Place::new(held_targets(lowered), clients.map(|of| (of.identity, of.options))),
+        ..Invocation::new(complaints(flags), Cow::Borrowed(&lowered.plan), &command)
     };
     invocation.run(&mut run)
 }
@@ -84,22 +83,22 @@ struct Run<'a> {
 }
 
 impl Session for Run<'_> {
-    fn begin(&mut self) -> Result<String, String> {
+    fn begin(&mut self) -> Result<Start, String> {
         logs::claim(&self.lowered.jobs, self.flags.bandwidth_log.as_deref())?;
         self.watch = Some(Watch::start(self.flags.idle)?);
-        Ok(self.preamble())
+        Ok(Start { output: self.preamble().into(), files: Vec::new() })
     }
 
-    fn on(&mut self, event: &Event) -> String {
+    fn on(&mut self, event: &Event) -> session::Output {
         if let Event::Interim { report } = event {
             let output = Output { verdict: VerdictPlace::Absent, ..self.output.clone() };
-            return output::write(report, &self.lowered.jobs, &output);
+            return output::write(report, &self.lowered.jobs, &output).into();
         }
         self.progress.on(event);
-        self.debug.on(event)
+        self.debug.on(event).into()
     }
 
-    fn finish(&mut self, report: &mut Report, verdict_in: VerdictIn) -> Finish {
+    fn finish(&mut self, report: &mut Report, ending: &Ending) -> Finish {
         self.output.idleness = self.watch.take().and_then(Watch::stop);
         self.progress.end();
         report.notes.extend(self.lowered.notes.iter().cloned());
@@ -107,8 +106,10 @@ impl Session for Run<'_> {
         report.notes.extend(output::clients::collisions(report, clients));
         suggest::complete(report, &self.lowered.plan);
         Finish {
-            files: self.write_files(report),
-            results: self.results(report, verdict_in),
+            files: Vec::new(),
+            logs: Vec::new(),
+            written: self.write_files(report),
+            results: self.results(report, ending.verdict_in),
             verdict: output::verdict(report),
             failures: self.failures(report),
             exit_code: self.exit_code(report),

@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use candor_front::comments;
 use candor_ior::options;
 use candor_ior::plan::{self, Lowered};
 use candor_plan::PlanPath;
 use candor_plan::path_text::word_of;
 
-use crate::commands::foreign::conversion::{Converted, comments, refused};
+use crate::commands::foreign::conversion::{Converted, refused};
 use crate::commands::foreign::host::HostEnvironment;
 use crate::commands::foreign::host::ThisHost;
 

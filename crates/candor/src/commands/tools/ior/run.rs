@@ -6,6 +6,9 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 
+use candor_front::Session;
+use candor_front::failures::{self, mismatch, reason};
+use candor_front::session::{Ending, Finish, Output, Start, VerdictIn};
 use candor_ior::options::{Format, Reading};
 use candor_ior::output::{self, Moment, Results};
 use candor_ior::plan::Lowered;
@@ -15,12 +18,9 @@ use candor_record::{Ended, Event, Measurement, PhaseRecord, Report};
 use super::drive::Driver;
 use super::{COMPLAINTS, WRONG, host};
 use crate::commands;
-use crate::commands::foreign::failures::{self, mismatch, reason};
 use crate::commands::foreign::launch::is_launched;
-use crate::commands::foreign::monitor::Requests;
 use crate::commands::foreign::ranks::RankHosts;
-use crate::commands::foreign::verdict::VerdictIn;
-use crate::commands::foreign::{Complaints, Finish, Invocation, Place, Session, force, run};
+use crate::commands::foreign::{Complaints, Invocation, Place, force};
 use crate::screen;
 
 /// Mismatches that are shown one by one.
@@ -36,24 +36,23 @@ pub fn dry(lowered: &Lowered, hosts: Option<&RankHosts>) -> u8 {
 pub fn main(reading: &Reading, lowered: &Lowered, hosts: Option<&RankHosts>) -> u8 {
     let devices = lowered.plan.targets.iter().filter(|target| target.kind == TargetKind::Device);
     let devices = devices.map(|target| target.path.text());
+    let (sizes, received) = mpsc::channel();
+    let driver = Driver::new(lowered, sizes);
     let session = &mut Tests {
         reading,
         lowered,
         results: results(lowered, hosts),
-        sizes: None,
+        sizes: received,
         is_elsewhere: hosts.and_then(RankHosts::first_elsewhere).is_some(),
         made: HashSet::new(),
         failed: Ok(()),
     };
+    let file = lowered.setup.output.summary_file.as_ref().map(Path::new);
+    let complaints = Complaints { file, ..COMPLAINTS };
     let invocation = Invocation {
-        complaints: Complaints {
-            file: lowered.setup.output.summary_file.as_ref().map(Path::new),
-            ..COMPLAINTS
-        },
-        requests: Requests::default(),
-        plan: Cow::Borrowed(&lowered.plan),
-        command: &lowered.setup.command,
+        driver: Box::new(move |run| driver.drive(run)),
         place: Place::new(if force::is_set() { devices.collect() } else { Vec::new() }, None),
+        ..Invocation::new(complaints, Cow::Borrowed(&lowered.plan), &lowered.setup.command)
     };
     match invocation.on(hosts) {
         Ok(invocation) => invocation.run(session),
@@ -79,7 +78,7 @@ struct Tests<'a> {
     lowered: &'a Lowered,
     results: Results<'a>,
     /// Bytes of the files after each phase, from the driver.
-    sizes: Option<Receiver<Option<u64>>>,
+    sizes: Receiver<Option<u64>>,
     /// Other hosts have the files.
     is_elsewhere: bool,
     /// Files of rows that this run has begun.
@@ -89,21 +88,14 @@ struct Tests<'a> {
 }
 
 impl Session for Tests<'_> {
-    fn begin(&mut self) -> Result<String, String> {
+    fn begin(&mut self) -> Result<Start, String> {
         if let Some(file) = &self.lowered.setup.output.summary_file {
             screen::data(&format!("Writing output to {file}\n"))?;
         }
-        Ok(self.as_text(self.results.head()))
+        Ok(Start { output: self.as_text(self.results.head()).into(), files: Vec::new() })
     }
 
-    fn driver(&mut self) -> run::Driver {
-        let (sizes, received) = mpsc::channel();
-        self.sizes = Some(received);
-        let driver = Driver::new(self.lowered, sizes);
-        Box::new(move |run| driver.drive(run))
-    }
-
-    fn on(&mut self, event: &Event) -> String {
+    fn on(&mut self, event: &Event) -> Output {
         let text = match event {
             Event::PhaseStarted { index, search_step: false, .. } => {
                 self.results.started(*index, &Moment::now())
@@ -116,20 +108,22 @@ impl Session for Tests<'_> {
             }
             _ => String::new(),
         };
-        self.as_text(text)
+        self.as_text(text).into()
     }
 
-    fn finish(&mut self, report: &mut Report, verdict_in: VerdictIn) -> Finish {
+    fn finish(&mut self, report: &mut Report, ending: &Ending) -> Finish {
         report.notes.extend(self.lowered.notes.iter().cloned());
         let verdict = output::verdict(report);
         let mut failures = failures::sentences(report, has_failed, reason);
-        let code = COMPLAINTS.exit_code_of(report, &failures);
+        let code = u8::from(!failures.is_empty() || report.interrupted);
         failures.extend(wrong_data(report));
         Finish {
-            results: self.results(report, &verdict, verdict_in),
+            results: self.results(report, &verdict, ending.verdict_in),
             verdict,
-            failures: COMPLAINTS.lines(failures),
-            files: self.failed.clone(),
+            failures: failures::capped(COMPLAINTS.tool, failures),
+            files: Vec::new(),
+            logs: Vec::new(),
+            written: self.failed.clone(),
             exit_code: if self.results.errors() > 0 { WRONG } else { code },
         }
     }
@@ -173,7 +167,7 @@ impl Tests<'_> {
     /// have no place for it, and stderr gets it. A document has the bytes themselves.
     fn size_warning(&self, record: &PhaseRecord) -> String {
         // The driver ends without a size where the run ends with the phase.
-        let size = self.sizes.as_ref().and_then(|sizes| sizes.recv().ok()).flatten();
+        let size = self.sizes.recv().ok().flatten();
         let size = size.filter(|_| !self.is_elsewhere);
         let text = size.map_or_else(String::new, |size| self.results.size_warning(record, size));
         let output = &self.lowered.setup.output;

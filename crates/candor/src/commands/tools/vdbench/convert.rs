@@ -3,13 +3,14 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use candor_front::comments;
 use candor_plan::path_text::word_of;
 use candor_plan::{Plan, PlanPath};
 use candor_vdbench::lower::{Lowered, LoweredRun};
 use candor_vdbench::options;
 use candor_vdbench::runs::RunRate;
 
-use crate::commands::foreign::conversion::{Converted, comments, refused};
+use crate::commands::foreign::conversion::{Converted, refused};
 use crate::commands::foreign::host::HostEnvironment;
 use crate::commands::tools::vdbench::lowered;
 

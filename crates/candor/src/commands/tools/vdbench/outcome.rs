@@ -1,11 +1,10 @@
 //! Failures of a run, from its record.
 
+use candor_front::failures::reason;
 use candor_plan::Entries;
 use candor_plan::entries::{Over, Step};
 use candor_record::{Ended, Measurement, PhaseRecord};
 use candor_vdbench::lower::LoweredRun;
-
-use crate::commands::foreign::failures::reason;
 
 /// Reasons for which a file that is to be worked on is passed over.
 const NO_FILE: [&str; 2] = ["absent", "empty"];

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use candor_front::{Diagnostic, Origins, verdict};
+use candor_front::session::{Ending, Finish, Output, Start, VerdictIn};
+use candor_front::{Diagnostic, Origins, Session, failures, verdict};
 use candor_plan::{PathText, Plan, Problem, Target, path_of};
 use candor_record::{Ended, Event, Note, PhaseRecord, Report};
 use candor_run::Command;
@@ -21,9 +22,7 @@ use super::outcome::{failed, is_corrupt, without_files};
 use super::pages::Pages;
 use super::{COMPLAINTS, FAILED, INTERRUPTED};
 use super::{anchors, hosts};
-use crate::commands::foreign::monitor::Requests;
-use crate::commands::foreign::verdict::VerdictIn;
-use crate::commands::foreign::{Driver, Finish, Invocation, Place, Session, force};
+use crate::commands::foreign::{Driver, Invocation, Place, force};
 use crate::screen;
 
 /// The variable that asks for the columns of another version.
@@ -82,11 +81,9 @@ pub fn main(reading: &Reading, lowered: Lowered) -> u8 {
         is_ending: false,
     };
     let invocation = Invocation {
-        complaints: COMPLAINTS,
-        requests: Requests::default(),
-        plan: Cow::Owned(plan),
-        command: &reading.options.command,
         place,
+        driver: session.driver(),
+        ..Invocation::new(COMPLAINTS, Cow::Owned(plan), &reading.options.command)
     };
     invocation.run(session)
 }
@@ -212,6 +209,20 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// The order of the runs.
+    fn driver(&self) -> Driver {
+        let general = &self.reading.file.general().options;
+        let drive = Drive {
+            runs: self.runs.clone(),
+            repeat: self.reading.options.repeat.or(general.repeat),
+            start: general.start.clone(),
+            end: general.end.clone(),
+            directory: self.written.pages.directory().text(),
+            shared: self.shared.clone(),
+        };
+        Box::new(|run| drive.drive(run))
+    }
+
     /// A run begins, or a further part of its format.
     fn phase_started(&mut self, now: &Now) {
         let begun = self.shared.state().begun.pop_front();
@@ -293,7 +304,7 @@ impl Run<'_> {
 }
 
 impl Session for Run<'_> {
-    fn begin(&mut self) -> Result<String, String> {
+    fn begin(&mut self) -> Result<Start, String> {
         let path = &self.reading.file.general().options.monitor;
         self.monitor = path.as_deref().map(MonitorFile::open).transpose()?;
         let (written, now) = (&mut self.written, Now::here());
@@ -310,23 +321,10 @@ impl Session for Run<'_> {
         if let Some(path) = path {
             written.book.say(&now, &format!("{path} is read at the end of each interval."));
         }
-        Ok(written.drain())
+        Ok(Start { output: written.drain().into(), files: Vec::new() })
     }
 
-    fn driver(&mut self) -> Driver {
-        let general = &self.reading.file.general().options;
-        let drive = Drive {
-            runs: self.runs.clone(),
-            repeat: self.reading.options.repeat.or(general.repeat),
-            start: general.start.clone(),
-            end: general.end.clone(),
-            directory: self.written.pages.directory().text(),
-            shared: self.shared.clone(),
-        };
-        Box::new(|run| drive.drive(run))
-    }
-
-    fn on(&mut self, event: &Event) -> String {
+    fn on(&mut self, event: &Event) -> Output {
         let now = Now::here();
         commands(&mut self.written.book, &self.shared, &now);
         match event {
@@ -339,10 +337,10 @@ impl Session for Run<'_> {
             Event::Warned { sentence } => self.written.book.log(&now, sentence),
             _ => {}
         }
-        self.written.drain()
+        self.written.drain().into()
     }
 
-    fn finish(&mut self, report: &mut Report, verdict_in: VerdictIn) -> Finish {
+    fn finish(&mut self, report: &mut Report, ending: &Ending) -> Finish {
         report.notes.extend(self.notes.iter().cloned());
         let now = Now::here();
         commands(&mut self.written.book, &self.shared, &now);
@@ -354,11 +352,18 @@ impl Session for Run<'_> {
         self.written.book.close(exit_code == 0, &now);
         let verdict = verdict::text(report, &[]);
         let mut results = self.written.drain();
-        if verdict_in == VerdictIn::Terminal {
+        if ending.verdict_in == VerdictIn::Terminal {
             results += &verdict;
         }
-        let failures = COMPLAINTS.lines(self.failures(report));
-        Finish { results, verdict, failures, files: self.written.pages.undelivered(), exit_code }
+        Finish {
+            results,
+            verdict,
+            failures: failures::capped(COMPLAINTS.tool, self.failures(report)),
+            files: Vec::new(),
+            logs: Vec::new(),
+            written: self.written.pages.undelivered(),
+            exit_code,
+        }
     }
 
     fn sentences(&self, problems: &[Problem]) -> Vec<String> {

@@ -1,6 +1,31 @@
-//! Sentences about what failed.
+//! Sentences about failures, and their lines on stderr.
 
+use candor_plan::Problem;
 use candor_record::{Ended, Measurement, Mismatch, Report};
+
+/// Failures shown in full; the rest is counted.
+const SHOWN_MAX: usize = 20;
+
+/// Sentences as lines under the tool's name.
+pub fn lines(tool: &str, sentences: &[String]) -> String {
+    sentences.iter().map(|sentence| format!("{tool}: {sentence}\n")).collect()
+}
+
+/// The first of many sentences as lines under the tool's name, and the number of the others.
+pub fn capped(tool: &str, mut sentences: Vec<String>) -> String {
+    let rest = sentences.len().saturating_sub(SHOWN_MAX);
+    sentences.truncate(SHOWN_MAX);
+    if rest > 0 {
+        sentences.push(format!("and {rest} more"));
+    }
+    lines(tool, &sentences)
+}
+
+/// Problems of a plan, which name plan keys, with a pointer to the tool's options.
+pub fn with_options_page(tool: &str, problems: &[Problem]) -> Vec<String> {
+    let sentence = |problem: &Problem| format!("{}; see `candor options {tool}`", problem.message);
+    problems.iter().map(sentence).collect()
+}
 
 /// A sentence for each failed job; if none failed, the reason why the run ended early.
 pub fn sentences(
@@ -19,7 +44,7 @@ pub fn sentences(
     sentences
 }
 
-/// Where a block is not what was written.
+/// A block whose data differ from the written data.
 pub fn mismatch(found: &Mismatch) -> String {
     let Mismatch { path, offset, length, detail, .. } = found;
     format!("verify failed at file {path} offset {offset}, length {}: {detail}", length.0)
@@ -43,7 +68,7 @@ pub fn reason(measured: &Measurement) -> String {
     }
 }
 
-/// The same of work on names: what moves no bytes has no place in a file.
+/// Why a job on names failed: operations that move no bytes have no offset.
 pub fn of_name(measured: &Measurement) -> String {
     match measured.errors.first().and_then(|error| Some((error.op.as_ref()?, error))) {
         Some((op, error)) if !matches!(op.as_str(), "read" | "write" | "read_back") => {
@@ -58,6 +83,14 @@ mod tests {
     use candor_record::IoFailure;
 
     use super::*;
+
+    #[test]
+    fn many_sentences_are_counted() {
+        let of = |count: usize| capped("ior", vec!["x".to_owned(); count]);
+        assert_eq!(of(20).lines().count(), 20);
+        assert_eq!((of(23).lines().count(), of(23).lines().last()), (21, Some("ior: and 3 more")));
+        assert_eq!(of(2), "ior: x\nior: x\n");
+    }
 
     #[test]
     fn reasons_are_sentences() {
