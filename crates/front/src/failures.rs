@@ -6,6 +6,10 @@ use candor_record::{Ended, Measurement, Mismatch, Report};
 /// Failures shown in full; the rest is counted.
 const SHOWN_MAX: usize = 20;
 
+/// Remedy for a device in use.
+pub const RELEASE_DEVICE: &str =
+    "release it first, or insist with CANDOR_FORCE=1 in the environment";
+
 /// Sentences as lines under the tool's name.
 pub fn lines(tool: &str, sentences: &[String]) -> String {
     sentences.iter().map(|sentence| format!("{tool}: {sentence}\n")).collect()

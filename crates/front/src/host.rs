@@ -7,6 +7,7 @@ use std::time::Duration;
 use candor_plan::{Engine, List, ListError, Listing};
 
 use super::found::{Found, Zoned};
+use super::machine::{Machine, Space};
 
 /// Use of a file whose first bytes are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +82,11 @@ pub trait Host {
         None
     }
 
+    /// Names of the machine.
+    fn machine(&self) -> Machine {
+        Machine::default()
+    }
+
     /// The CPUs that are online; none where the host does not say.
     fn cpus(&self) -> Option<Vec<u32>> {
         None
@@ -136,19 +142,6 @@ pub trait Host {
     fn entropy(&self) -> u64 {
         0
     }
-}
-
-/// Space and inodes of a file system.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Space {
-    /// All bytes.
-    pub bytes: u64,
-    /// Free bytes.
-    pub bytes_free: u64,
-    /// All inodes.
-    pub inodes: u64,
-    /// Free inodes.
-    pub inodes_free: u64,
 }
 
 /// Seconds since 1970 in the 31 bits that seeds of MPI programs have.

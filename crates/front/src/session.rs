@@ -113,6 +113,8 @@ pub struct Ending {
     pub verdict_in: VerdictIn,
     /// Result of the removal of [`Leftovers`].
     pub removed: Removed,
+    /// A person reads stderr: stderr is a terminal, and no launcher made it.
+    pub is_stderr_read: bool,
 }
 
 /// Results that contain the verdict.

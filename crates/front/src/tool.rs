@@ -5,7 +5,7 @@ use std::path::Path;
 
 use candor_plan::{Plan, PlanPath};
 
-use super::{Coverage, Diagnostic, Environment, Host, Session, Texts};
+use super::{Coverage, Diagnostic, Environment, Host, Schedule, Session, Texts};
 
 /// Description of a tool.
 pub struct About {
@@ -74,8 +74,28 @@ pub trait Work {
         None
     }
 
+    /// Text instead of a run.
+    fn instead(&self, _host: &dyn Host, _nodes: Option<&Nodes>) -> Option<String> {
+        None
+    }
+
     /// Begins a run on this host or on several.
-    fn session<'a>(&'a self, host: &dyn Host, nodes: Option<&Nodes>) -> Box<dyn Session + 'a>;
+    fn run<'a>(&'a self, host: &dyn Host, nodes: Option<&Nodes>) -> Running<'a>;
+}
+
+/// A run of a tool.
+pub struct Running<'a> {
+    /// The tool's part.
+    pub session: Box<dyn Session + 'a>,
+    /// The order of phases; none for all phases of the plan.
+    pub schedule: Option<Box<dyn Schedule>>,
+}
+
+impl<'a> Running<'a> {
+    /// A run of all phases of the plan.
+    pub fn whole_plan(session: impl Session + 'a) -> Running<'a> {
+        Running { session: Box::new(session), schedule: None }
+    }
 }
 
 /// Answer to a command line that runs nothing.

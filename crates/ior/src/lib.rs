@@ -2,7 +2,8 @@
 //!
 //! [`options::read`] makes tests from a command line and the script that it names;
 //! [`setup::TestSetup`] is a test on a known host; [`plan::lower`] makes one plan of all tests;
-//! [`output`] prints tables, CSV and JSON. Nothing here opens a target or runs a program.
+//! [`output`] prints tables, CSV and JSON; `session` is a run. Nothing here opens a target or runs
+//! a program.
 //!
 //! ```
 //! let coverage = candor_ior::options::TABLE.coverage();
@@ -12,5 +13,10 @@
 mod grammar;
 pub mod options;
 pub mod output;
+mod page;
 pub mod plan;
+mod schedule;
+mod session;
 pub mod setup;
+
+pub use session::Ior;

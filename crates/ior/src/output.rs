@@ -19,11 +19,11 @@ use candor_record::{PhaseRecord, Report, VerifyStats};
 
 use super::plan::{PhaseKind, TestPhase};
 use super::setup::{Setup, TestSetup};
-use candor_front::verdict;
+use candor_front::{Machine, Space, verdict};
 
 pub use figures::{Access, Figures, Statistics, Stonewall, Summary, TaskTimes};
 pub use operations::operation_files;
-pub use surroundings::{Filesystem, Machine, Moment};
+pub use surroundings::Moment;
 
 /// Version of IOR whose formats are used.
 pub const VERSION: &str = "4.1.0+candor";
@@ -42,7 +42,7 @@ pub struct Results<'a> {
 #[derive(Clone, Debug)]
 struct TestResults<'a> {
     setup: &'a TestSetup,
-    filesystem: Option<Filesystem>,
+    space: Option<Space>,
     /// Start of its first phase, if that has started.
     started: Option<Moment>,
     rows: Vec<Figures>,
@@ -55,17 +55,17 @@ struct TestResults<'a> {
 }
 
 impl<'a> Results<'a> {
-    /// Empty results. `filesystems` belong to the tests, if known.
+    /// Empty results. `spaces` has the space of each test's file system, if it is known.
     pub fn new(
         setup: &'a Setup,
         phases: &'a [TestPhase],
         machine: Machine,
-        filesystems: &[Option<Filesystem>],
+        spaces: &[Option<Space>],
         began: Moment,
     ) -> Results<'a> {
         let test = |(nth, setup): (usize, &'a TestSetup)| TestResults {
             setup,
-            filesystem: filesystems.get(nth).cloned().flatten(),
+            space: spaces.get(nth).copied().flatten(),
             started: None,
             rows: Vec::new(),
             removals: Vec::new(),

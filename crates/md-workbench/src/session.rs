@@ -7,7 +7,8 @@ use candor_front::session::{
     Ending, FileText, Finish, Leftovers, Output, Removed, Start, VerdictIn,
 };
 use candor_front::{
-    About, Answer, Environment, Host, Nodes, Session, Tool, Work, failures, of_the_whole, verdict,
+    About, Answer, Environment, Host, Nodes, Running, Session, Tool, Work, failures, of_the_whole,
+    verdict,
 };
 use candor_plan::{Plan, PlanPath, Problem, path_of};
 use candor_record::{Ended, Event, Measurement, PhaseRecord, Report};
@@ -51,8 +52,8 @@ impl Work for Lowered {
         of_the_whole(&self.notes)
     }
 
-    fn session<'a>(&'a self, _: &dyn Host, _: Option<&Nodes>) -> Box<dyn Session + 'a> {
-        Box::new(Run {
+    fn run<'a>(&'a self, _: &dyn Host, _: Option<&Nodes>) -> Running<'a> {
+        Running::whole_plan(Run {
             lowered: self,
             started: output::stamp(),
             began: Instant::now(),

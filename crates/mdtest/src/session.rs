@@ -8,8 +8,8 @@ use candor_front::session::{
     Ending, FileText, Finish, Leftovers, Output, Removed, Start, VerdictIn,
 };
 use candor_front::{
-    About, Answer, Environment, Host, Nodes, Session, Space, Tool, Work, failures, of_the_whole,
-    verdict,
+    About, Answer, Environment, Host, Nodes, Running, Session, Space, Tool, Work, failures,
+    of_the_whole, verdict,
 };
 use candor_plan::{Plan, PlanPath, Problem, path_of};
 use candor_record::{Ended, Event, IoFailure, Measurement, PhaseRecord, ProgramEnd, Report};
@@ -53,10 +53,10 @@ impl Work for Lowered {
         of_the_whole(&self.notes)
     }
 
-    fn session<'a>(&'a self, host: &dyn Host, nodes: Option<&Nodes>) -> Box<dyn Session + 'a> {
+    fn run<'a>(&'a self, host: &dyn Host, nodes: Option<&Nodes>) -> Running<'a> {
         let first = self.setup.asked.tree.paths.first();
         let first = first.filter(|_| !Nodes::are_elsewhere(nodes));
-        Box::new(Run {
+        Running::whole_plan(Run {
             lowered: self,
             started: output::stamp(),
             nodes: nodes.map_or(1, |nodes| nodes.count),

@@ -25,6 +25,7 @@ pub mod ranked;
 pub mod ranks;
 pub mod removal;
 pub mod run;
+mod scheduled;
 pub mod service;
 pub mod sink;
 pub mod tool;

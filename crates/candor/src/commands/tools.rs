@@ -4,12 +4,12 @@
 mod dd;
 mod elbencho;
 mod fio;
-mod ior;
 mod vdbench;
 
 use std::ffi::OsString;
 use std::path::Path;
 
+use candor_ior::Ior;
 use candor_md_workbench::MdWorkbench;
 use candor_mdtest::Mdtest;
 
@@ -21,7 +21,7 @@ use super::watch::iostat;
 pub const TOOLS: &[&Tool] = &[
     &fio::TOOL,
     &elbencho::TOOL,
-    &ior::TOOL,
+    &ranked::tool::<Ior>(),
     &ranked::tool::<Mdtest>(),
     &ranked::tool::<MdWorkbench>(),
     &vdbench::TOOL,

@@ -3,12 +3,12 @@
 use super::figures::{Access, Figures, Stonewall, Summary};
 use super::numbers::{KIB, MIB};
 use super::settings::{Value, options, parameters};
-use super::surroundings::{Filesystem, Moment};
+use super::surroundings::{Moment, platform};
 use super::{Results, TestResults, VERSION};
 use crate::options::Options;
 use crate::plan::first_path;
 use crate::setup::TestSetup;
-use candor_front::{Object, Tree};
+use candor_front::{Object, Space, Tree};
 
 /// The whole document, with the verdict unless another output has it.
 pub(super) fn document(results: &Results<'_>, now: &Moment, verdict: Option<Object>) -> String {
@@ -17,7 +17,7 @@ pub(super) fn document(results: &Results<'_>, now: &Moment, verdict: Option<Obje
     if results.setup.output.verbose >= 2 {
         shown += &format!(" {}", machine.details);
     }
-    let tests: Vec<Object> = results.tests.iter().map(|of| test(of, &machine.platform())).collect();
+    let tests: Vec<Object> = results.tests.iter().map(|of| test(of, &platform(machine))).collect();
     let summary: Vec<Object> = results.tests.iter().flat_map(summaries).collect();
     let mut all = Object::default()
         .with("Version", VERSION)
@@ -37,8 +37,8 @@ pub(super) fn document(results: &Results<'_>, now: &Moment, verdict: Option<Obje
 fn test(of: &TestResults<'_>, platform: &str) -> Object {
     let started = of.started.clone().unwrap_or_default();
     let mut test = Object::default().with("TestID", of.setup.id).with("StartTime", started.text());
-    if let Some(filesystem) = &of.filesystem {
-        put_filesystem(&mut test, &first_path(of.setup), filesystem);
+    if let Some(space) = &of.space {
+        put_space(&mut test, &first_path(of.setup), space);
     }
     let parameters = parameters(of.setup, Some(platform));
     let parameters = parameters
@@ -62,7 +62,7 @@ fn test(of: &TestResults<'_>, platform: &str) -> Object {
     test
 }
 
-fn put_filesystem(test: &mut Object, path: &str, of: &Filesystem) {
+fn put_space(test: &mut Object, path: &str, of: &Space) {
     test.put("Path", path);
     test.put("Capacity", of.size());
     test.put("Used Capacity", format!("{:.1}%", of.used_percent()));

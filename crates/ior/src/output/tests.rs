@@ -89,13 +89,13 @@ fn machine() -> Machine {
     Machine { system: "Linux".into(), node: "node7".into(), details: "6.1 #1 x86_64".into() }
 }
 
-fn filesystem() -> Filesystem {
-    Filesystem { bytes: 468 << 30, bytes_free: 66 << 30, inodes: 30 << 20, inodes_free: 24 << 20 }
+fn space() -> Space {
+    Space { bytes: 468 << 30, bytes_free: 66 << 30, inodes: 30 << 20, inodes_free: 24 << 20 }
 }
 
 /// Runs two repetitions, and returns the lines and the results.
 fn ran<'a>(setup: &'a Setup, phases: &'a [TestPhase], errors: u64) -> (String, Results<'a>) {
-    let mut results = Results::new(setup, phases, machine(), &[Some(filesystem())], moment(5));
+    let mut results = Results::new(setup, phases, machine(), &[Some(space())], moment(5));
     let mut text = results.head();
     for (nth, phase) in phases.iter().enumerate() {
         text += &results.started(nth, &moment(6));

@@ -3,11 +3,12 @@
 use super::figures::{Access, Figures, Statistics, Summary, TaskTimes};
 use super::numbers::{KIB, MIB, bytes, cell};
 use super::settings::{options, parameters};
-use super::surroundings::{Machine, Moment};
+use super::surroundings::Moment;
 use super::{TestResults, VERSION};
 use crate::options::{Api, Packet};
 use crate::plan::{PhaseKind, TestPhase, first_path};
 use crate::setup::{Setup, TestSetup};
+use candor_front::Machine;
 
 /// Bytes of a megabyte.
 const MEGABYTE: f64 = 1e6;
@@ -50,7 +51,7 @@ pub(super) fn test_head(test: &TestResults<'_>) -> String {
     let output = &setup.options.output;
     let started = test.started.clone().unwrap_or_default();
     let mut text = pair("TestID", setup.id) + &pair("StartTime", started.text());
-    if let Some(of) = &test.filesystem {
+    if let Some(of) = &test.space {
         text += &pair("Path", first_path(setup));
         text += &pair(
             "FS",

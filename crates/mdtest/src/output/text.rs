@@ -18,21 +18,15 @@ pub(super) fn stamp_of(at: Timestamp, zone: TimeZone) -> String {
     at.to_zoned(zone).strftime("%m/%d/%Y %H:%M:%S").to_string()
 }
 
-fn used_percent(all: u64, free: u64) -> f64 {
-    if all == 0 { 0.0 } else { (1.0 - free as f64 / all as f64) * 100.0 }
-}
-
 /// The line on the file system.
 fn space_line(space: &Space) -> String {
-    let gib = space.bytes as f64 / (1_u64 << 30) as f64;
-    let (size, unit) = if gib > 1024.0 { (gib / 1024.0, "TiB") } else { (gib, "GiB") };
-    let used = used_percent(space.bytes, space.bytes_free);
-    let inodes = used_percent(space.inodes, space.inodes_free);
-    let millions = space.inodes as f64 / (1_u64 << 20) as f64;
     format!(
-        "{:<20}: {size:.1} {unit}   Used FS: {used:2.1}%   Inodes: {millions:.1} Mi   Used \
-         Inodes: {inodes:2.1}%\n",
-        "FS"
+        "{:<20}: {}   Used FS: {:2.1}%   Inodes: {:.1} Mi   Used Inodes: {:2.1}%\n",
+        "FS",
+        space.size(),
+        space.used_percent(),
+        space.inodes_mi(),
+        space.inodes_used_percent()
     )
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use candor_files::Use;
-use candor_front::{Environment, Found, Host, ReadAs, Space, Zoned};
+use candor_front::{Environment, Found, Host, Machine, ReadAs, Space, Zoned};
 use candor_plan::units::cpu_list;
 use candor_plan::{Engine, List, ListError, Listing, PathText, path_of};
 use rustix::time::{ClockId, DynamicClockId};
@@ -142,6 +142,17 @@ impl Host for ThisHost {
             inodes: stat.f_files,
             inodes_free: stat.f_ffree,
         })
+    }
+
+    fn machine(&self) -> Machine {
+        let names = rustix::system::uname();
+        let text = |name: &std::ffi::CStr| name.to_string_lossy().into_owned();
+        let details = [names.release(), names.version(), names.machine()].map(text);
+        Machine {
+            system: text(names.sysname()),
+            node: text(names.nodename()),
+            details: details.join(" "),
+        }
     }
 
     fn cpus(&self) -> Option<Vec<u32>> {

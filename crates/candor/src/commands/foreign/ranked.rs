@@ -4,14 +4,15 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::Path;
 
-use candor_front::{Answer, Nodes, Tool, Work};
+use candor_front::{Answer, Nodes, Running, Tool, Work};
 use candor_plan::{PathText, TargetKind};
+use candor_run::Run;
 
 use super::conversion::{Converted, Converter, refused};
 use super::host::{HostEnvironment, ThisHost};
 use super::ranks::{self, RankHosts, Ranked};
 use super::tool::{self, Entry, Page};
-use super::{Complaints, Invocation, Place, force};
+use super::{Complaints, Driver, Invocation, Place, force, scheduled};
 use crate::commands;
 
 /// Exit code of every failure.
@@ -84,18 +85,27 @@ fn run(
     hosts: Option<&RankHosts>,
     nodes: Option<&Nodes>,
 ) -> u8 {
+    let host = &ThisHost::default();
+    if let Some(text) = work.instead(host, nodes) {
+        return commands::printed(&text);
+    }
+    let Running { mut session, schedule } = work.run(host, nodes);
+    let driver: Driver = match schedule {
+        None => Box::new(Run::whole_plan),
+        Some(schedule) => Box::new(|run| scheduled::drive(run, schedule)),
+    };
     let devices = work.plan().targets.iter().filter(|target| target.kind == TargetKind::Device);
     let devices = devices.map(|target| target.path.text());
     let force = if force::is_set() { devices.collect() } else { Vec::new() };
     let invocation = Invocation {
         place: Place::new(force, None),
+        driver,
         ..Invocation::new(
             Complaints { file: work.results_file(), ..complaints },
             Cow::Borrowed(work.plan()),
             work.command(),
         )
     };
-    let mut session = work.session(&ThisHost::default(), nodes);
     match invocation.on(hosts) {
         Ok(invocation) => invocation.run(&mut *session),
         Err(sentence) => complaints.sentence(&sentence),

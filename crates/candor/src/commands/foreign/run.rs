@@ -16,7 +16,7 @@ use super::ranks::RankHosts;
 use super::removal::Removal;
 use super::sink::Sink;
 use super::verdict::Verdict;
-use super::{Complaints, files};
+use super::{Complaints, files, launch};
 use crate::screen;
 
 /// Runs the phases of a plan, in an order of its own.
@@ -126,7 +126,8 @@ impl<'a> Invocation<'a> {
             Err(error) => return not_started(complaints, session, &error),
         };
         let removed = removal.run(&session.leftovers());
-        let ending = Ending { verdict_in: verdict.among_results(), removed };
+        let is_stderr_read = !launch::is_launched() && screen::is_read_by_a_person();
+        let ending = Ending { verdict_in: verdict.among_results(), removed, is_stderr_read };
         let finish = session.finish(&mut report, &ending);
         let written = write_files(&finish.files, finish.logs).and(finish.written);
         screen::tell(&finish.failures);

@@ -53,8 +53,8 @@ fn rows_match_their_support() {
         usual: BOTH,
         partners: PARTNERS,
         readers: &[
-            "candor/src/commands/tools/ior.rs",
-            "candor/src/commands/tools/ior",
+            "ior/src/session.rs",
+            "ior/src/schedule.rs",
             "ior/src/output",
             "ior/src/output.rs",
         ],

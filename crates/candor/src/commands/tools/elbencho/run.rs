@@ -144,7 +144,7 @@ impl Run<'_> {
     /// A remedy for this command line; remedies of plans name plan keys.
     fn remedy(&self, problem: &Problem) -> String {
         match problem.rule {
-            "held-device" => force::REMEDY.to_owned(),
+            "held-device" => failures::RELEASE_DEVICE.to_owned(),
             _ => format!("see `candor options {}`", self.reading_name()),
         }
     }

@@ -368,7 +368,9 @@ impl Session for Run<'_> {
 
     fn sentences(&self, problems: &[Problem]) -> Vec<String> {
         let of = |problem: &Problem| match problem.rule {
-            "held-device" => self.origins.diagnostic(problem).remedy(force::REMEDY.to_owned()),
+            "held-device" => {
+                self.origins.diagnostic(problem).remedy(failures::RELEASE_DEVICE.to_owned())
+            }
             _ => self.origins.diagnostic(problem),
         };
         problems.iter().map(|problem| of(problem).describe(&self.reading.texts)).collect()
