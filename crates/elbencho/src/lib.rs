@@ -12,6 +12,9 @@
 mod grammar;
 pub mod options;
 pub mod output;
+mod page;
 mod paths;
 pub mod plan;
 pub mod setup;
+
+pub use page::ABOUT;

@@ -17,11 +17,14 @@ pub mod job;
 pub mod lower;
 pub mod options;
 pub mod output;
+mod page;
 pub mod show_command;
 pub mod state;
 pub mod trace;
 pub mod values;
 pub mod write;
+
+pub use page::ABOUT;
 
 use std::ffi::OsString;
 

@@ -16,9 +16,11 @@ pub mod lines;
 pub mod lower;
 pub mod options;
 pub mod output;
+mod page;
 mod parameters;
 pub mod runs;
 pub mod values;
 
 pub use kind::{Parameter, meant};
+pub use page::ABOUT;
 pub use parameters::Written;

@@ -13,10 +13,10 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Instant;
 
-use candor_elbencho::options::{self, HelpPart, Instead, Options, Phases, Reading, TABLE};
+use candor_elbencho::ABOUT;
+use candor_elbencho::options::{self, Instead, Options, Phases, Reading};
 use candor_elbencho::output;
 use candor_elbencho::plan;
-use candor_front::{About, Coverage};
 use candor_plan::path_of;
 
 use crate::commands::foreign::Complaints;
@@ -36,16 +36,6 @@ const WRONG: u8 = 1;
 /// Complaints on stderr.
 const COMPLAINTS: Complaints<'_> = Complaints { tool: "elbencho", file: None, exit_code: WRONG };
 
-/// Description.
-const ABOUT: About = About {
-    name: "elbencho",
-    summary: "Run elbencho's command lines, with its phases, tables and exit codes",
-    example: "candor elbencho -w -r -t 4 -b 1m -s 1g /data/file",
-    help: || options::help(HelpPart::Overview),
-    page: matrix,
-    coverage,
-};
-
 /// The tool.
 pub const TOOL: Tool = Tool {
     about: &ABOUT,
@@ -56,31 +46,6 @@ pub const TOOL: Tool = Tool {
     writer: None,
     has_report: true,
 };
-
-/// How many of the options have an effect.
-fn coverage() -> Coverage {
-    TABLE.coverage()
-}
-
-/// Options, and what candor makes of them.
-fn matrix() -> String {
-    format!(
-        "# Options of elbencho\n\n\
-         This page is reference: every option of elbencho and its support in `candor elbencho …`, \
-         or candor called as `elbencho`.\n[Results](elbencho-results.md) have their own page. The \
-         tables are derived from the program; a test keeps them up to date.\n\n\
-         Phases run in a fixed order, like in elbencho: directories are made, files are written, \
-         looked up, read and removed,\ndirectories are removed. No option needs consent: `-w` \
-         overwrites an existing file. A device that is mounted or in\nuse is not \
-         written, unless `CANDOR_FORCE=1` is set. The exit code is 0, also if a time limit \
-         ended a phase, and 1\nif anything failed. The verdict follows the table on a terminal, \
-         or is written where `CANDOR_VERDICT` points.\n`CANDOR_HTML`, `CANDOR_JSON` and \
-         `CANDOR_METRICS` write candor's own\nresults ([variables](how-to/from-other-tools.md#candors-own-results-for-other-tools)).\n\n\
-         `candor elbencho summarize FILE...` shows result files next to each other, and `candor elbencho \
-         scan DIRECTORY FILE` writes a list\nof a directory for `--treefile`.\n\n{}",
-        TABLE.matrix()
-    )
-}
 
 /// Does what a command line asks for, the program's name first, and gives the exit code.
 fn main(argv: &[OsString]) -> u8 {

@@ -24,8 +24,8 @@ use std::ffi::OsString;
 use candor_fio::ast::Ast;
 use candor_fio::flags::{DebugKind, Flags, Instead};
 use candor_fio::lower::Lowered;
-use candor_fio::{help, lower, read, show_command};
-use candor_front::{About, Coverage, Diagnostic};
+use candor_fio::{ABOUT, lower, read, show_command};
+use candor_front::Diagnostic;
 use candor_plan::Plan;
 use candor_record::Note;
 
@@ -40,16 +40,6 @@ use crate::screen;
 /// Bad input, a refusal, a missing file: whatever keeps jobs from starting.
 const WRONG: u8 = 1;
 
-/// Description.
-const ABOUT: About = About {
-    name: "fio",
-    summary: "Run fio's job files and command lines, with fio's output and exit codes",
-    example: "candor fio job.fio",
-    help: String::new,
-    page: matrix,
-    coverage,
-};
-
 /// The tool.
 pub const TOOL: Tool = Tool {
     about: &ABOUT,
@@ -60,16 +50,6 @@ pub const TOOL: Tool = Tool {
     writer: Some(candor_fio::write::job_file),
     has_report: true,
 };
-
-/// How many of the options have an effect.
-fn coverage() -> Coverage {
-    help::coverage()
-}
-
-/// Engines and options, and what candor makes of them.
-fn matrix() -> String {
-    format!("# Engines and options of fio\n\n{}", help::matrix())
-}
 
 /// Reads the words, the first of which is `fio`, does what they say, gives the exit code.
 fn main(argv: &[OsString]) -> u8 {

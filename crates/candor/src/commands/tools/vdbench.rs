@@ -16,18 +16,10 @@ mod utilities;
 
 use std::ffi::OsString;
 
-use candor_front::{About, Coverage, Diagnostic, Table};
-use candor_vdbench::definitions::Defined;
-use candor_vdbench::definitions::fsd::Fsd;
-use candor_vdbench::definitions::fwd::Fwd;
-use candor_vdbench::definitions::general::General;
-use candor_vdbench::definitions::host::Host;
-use candor_vdbench::definitions::rd::Rd;
-use candor_vdbench::definitions::replay::ReplayGroup;
-use candor_vdbench::definitions::sd::Sd;
-use candor_vdbench::definitions::wd::Wd;
+use candor_front::Diagnostic;
+use candor_vdbench::ABOUT;
 use candor_vdbench::lower::{Lowered, Request, Systems, lower, refused};
-use candor_vdbench::options::{self, Instead, Reading, TABLE};
+use candor_vdbench::options::{self, Instead, Reading};
 use candor_vdbench::runs::expand;
 
 use crate::commands;
@@ -45,16 +37,6 @@ const INTERRUPTED: u8 = 1;
 /// Complaints on stderr.
 const COMPLAINTS: Complaints<'_> = Complaints { tool: "vdbench", file: None, exit_code: FAILED };
 
-/// Description.
-const ABOUT: About = About {
-    name: "vdbench",
-    summary: "Run vdbench's parameter files, with its files of results and exit codes",
-    example: "candor vdbench -f parameters",
-    help,
-    page: matrix,
-    coverage,
-};
-
 /// The tool.
 pub const TOOL: Tool = Tool {
     about: &ABOUT,
@@ -66,54 +48,6 @@ pub const TOOL: Tool = Tool {
     has_report: true,
 };
 
-fn help() -> String {
-    let mut text = String::from(
-        "vdbench -f FILE… [options] [key=value…] [+ rd parameters…]\n\
-         vdbench parseflat -i FLATFILE [-o CSV] [-c COLUMN…] [-f COLUMN=VALUE…] [-a]\n\
-         vdbench compare OLD NEW\n\n",
-    );
-    for row in TABLE.rows() {
-        let form = candor_front::ValueKind::form(&row.kind);
-        text += &format!("  -{:<4} {form:<18} {}\n", row.name, row.help);
-    }
-    text + "\n`candor options vdbench` lists the parameters of files.\n"
-}
-
-/// How many of the parameters have an effect.
-fn coverage() -> Coverage {
-    let tables = [
-        TABLE.coverage(),
-        General::TABLE.coverage(),
-        Host::TABLE.coverage(),
-        ReplayGroup::TABLE.coverage(),
-        Sd::TABLE.coverage(),
-        Wd::TABLE.coverage(),
-        Fsd::TABLE.coverage(),
-        Fwd::TABLE.coverage(),
-        Rd::TABLE.coverage(),
-    ];
-    tables.into_iter().sum()
-}
-
-/// Parameters, and what candor makes of them.
-fn matrix() -> String {
-    fn rows<O: Defined>(_: Table<candor_vdbench::Parameter<O>>) -> String {
-        O::TABLE.matrix()
-    }
-    let tables = [
-        TABLE.matrix(),
-        rows(General::TABLE),
-        rows(Host::TABLE),
-        rows(ReplayGroup::TABLE),
-        rows(Sd::TABLE),
-        rows(Wd::TABLE),
-        rows(Fsd::TABLE),
-        rows(Fwd::TABLE),
-        rows(Rd::TABLE),
-    ];
-    format!("{}{}", include_str!("vdbench/matrix.md"), tables.join("\n"))
-}
-
 /// Does what a command line asks for, the program's name first, and gives the exit code.
 fn main(argv: &[OsString]) -> u8 {
     match argv.get(1).and_then(|word| word.to_str()) {
@@ -124,7 +58,7 @@ fn main(argv: &[OsString]) -> u8 {
     }
     let reading = options::read(argv, &mut HostEnvironment);
     match reading.instead {
-        Some(Instead::Help) => return commands::printed(&help()),
+        Some(Instead::Help) => return commands::printed(&(ABOUT.help)()),
         Some(Instead::Version) => {
             let version = env!("CARGO_PKG_VERSION");
             return commands::printed(&format!(
