@@ -140,7 +140,7 @@ impl SmallFiles {
                 (remove(), false, None),
             ];
             for (what, (entries, wants_cache, seconds)) in STEPS.into_iter().zip(steps) {
-                let mut phase = self.phase((name, workers), what, entries, seconds);
+                let mut phase = self.phase(name, workers, what, entries, seconds);
                 phase.jobs[0].wants_cache = wants_cache;
                 run.phase(Step::Added(&phase))?;
             }
@@ -151,7 +151,7 @@ impl SmallFiles {
     /// Files that there is time to make and to remove, by a trial of both.
     fn files(&self, run: &mut Run, workers: u32) -> Result<u64, Stopped> {
         let seconds = self.times.trial;
-        let trial = self.phase((TRIAL, workers), "create", make(), Some(seconds));
+        let trial = self.phase(TRIAL, workers, "create", make(), Some(seconds));
         let record = run.phase(Step::Search(&trial))?;
         let (_, made_per_s) = done(record, NameStep::Create);
         // The removal is of directories that each worker has filled, so that nothing is laid out.
@@ -159,7 +159,7 @@ impl SmallFiles {
         let ops = record.measurements.iter().flat_map(|of| &of.per_worker).map(|of| of.ops);
         let each = ops.min().unwrap_or(0) / 4;
         run.reshape(TRIAL, tree(true, in_whole_directories(each)));
-        let trial = self.phase((TRIAL, workers), "delete (unlink)", remove(), Some(seconds));
+        let trial = self.phase(TRIAL, workers, "delete (unlink)", remove(), Some(seconds));
         let (_, removed_per_s) = done(run.phase(Step::Search(&trial))?, NameStep::Unlink);
         let to_remove = removed_per_s * self.times.remove;
         let to_make = made_per_s * self.times.data;
@@ -176,7 +176,8 @@ impl SmallFiles {
     /// Every file once, without a time; looks go over them again and again.
     fn phase(
         &self,
-        (target, workers): (&str, u32),
+        target: &str,
+        workers: u32,
         what: &str,
         entries: Entries,
         seconds: Option<f64>,

@@ -60,15 +60,16 @@ impl Diagnostics {
 
     /// Reports that an option, or where it is not given the scope, is wrong.
     pub fn wrong<S: Scope>(&mut self, from: &S, option: &str, message: String, remedy: &str) {
-        self.wrong_known_as(from, option, [message, String::new()], remedy);
+        self.wrong_known_as(from, option, message, "", remedy);
     }
 
-    /// The same with a message in our words and in the tool's, which scripts look for.
+    /// The same, and the tool's own message in addition, because scripts search for it.
     pub fn wrong_known_as<S: Scope>(
         &mut self,
         from: &S,
         option: &str,
-        [message, known_as]: [String; 2],
+        message: String,
+        known_as: &str,
         remedy: &str,
     ) {
         let given = from.given().get(option);
@@ -76,7 +77,7 @@ impl Diagnostics {
         let word = given.and_then(|given| given.value.as_deref()).unwrap_or(from.name());
         let rule = S::TABLE.find(option).map_or("option", |row| row.name);
         let diagnostic = Diagnostic::new(at, rule, word, message).remedy(remedy);
-        self.push(diagnostic.known_as(S::TOOL, &known_as));
+        self.push(diagnostic.known_as(S::TOOL, known_as));
     }
 
     /// Notes that an option is done a little differently, for a reason beyond its row in the

@@ -159,10 +159,10 @@ fn lowering_refuses_and_notes_at_the_option_or_at_the_scope() {
     let (line, _, mut diagnostics) = read_tiny(&["--block=512"]);
     diagnostics.refuse(&line, "block", "the device has blocks of 4096");
     diagnostics.refuse(&line, "threads", "there is one CPU");
-    let message = || ["a block is too small".to_owned(), "EINVAL".to_owned()];
-    diagnostics.wrong_known_as(&line, "block", message(), "give 4096");
-    // A diagnostic that is pushed again stands there once.
-    diagnostics.wrong_known_as(&line, "block", message(), "give 4096");
+    let message = "a block is too small";
+    diagnostics.wrong_known_as(&line, "block", message.to_owned(), "EINVAL", "give 4096");
+    // A diagnostic that is pushed twice is kept once.
+    diagnostics.wrong_known_as(&line, "block", message.to_owned(), "EINVAL", "give 4096");
     diagnostics.note(&line, "block", "4096 bytes", "the device has no smaller ones");
     assert_eq!(
         errors(&line, &diagnostics),

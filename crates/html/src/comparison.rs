@@ -65,14 +65,14 @@ fn changes(comparison: &Comparison) -> Markup {
     let Some(baseline) = comparison.runs.first() else { return body };
     let mut pictures = 0;
     for change in &comparison.changes {
-        let labels = [baseline.label.as_str(), change.run.as_str()];
+        let (from, to) = (&baseline.label, &change.run);
         for figures in shown::by_job(change) {
             let Some(of) = figures.first() else { continue };
-            let heading = format!("{}: {} → {}", shown::place(of), labels[0], labels[1]);
+            let heading = format!("{}: {from} → {to}", shown::place(of));
             body.element("h3", &[], &heading);
-            let table = shown::table(&figures, labels, comparison.confidence);
+            let table = shown::table(&figures, from, to, comparison.confidence);
             parts::table(&mut body, &heading, &table);
-            let chart = charts::changes::changes(&figures, labels, comparison.confidence);
+            let chart = charts::changes::changes(&figures, from, to, comparison.confidence);
             pictures += 1;
             figure(&mut body, &format!("changes-{pictures}"), &chart, Heading::Section);
             for (names, text) in shown::reasons(&figures) {
@@ -98,8 +98,7 @@ fn unlike(comparison: &Comparison) -> Markup {
             body.element("h3", &[], &format!("Doubts about {} and {}", baseline.label, change.run));
             parts::list(&mut body, &doubts);
         }
-        if let Some(table) = shown::unlike(&baseline.label, change, (VALUE_LETTERS, VALUE_LETTERS))
-        {
+        if let Some(table) = shown::unlike(&baseline.label, change, VALUE_LETTERS, VALUE_LETTERS) {
             let heading = format!("{} and {}", baseline.label, change.run);
             body.element("h3", &[], &heading);
             parts::table(&mut body, &heading, &table);

@@ -114,7 +114,7 @@ fn first_plot(browser: &Browser) -> [f64; 4] {
 
 /// The values that the page tells of a place; a picture comes to life soon after it comes into the
 /// window.
-fn tip_at(browser: &Browser, (x, y): (f64, f64)) -> String {
+fn tip_at(browser: &Browser, x: f64, y: f64) -> String {
     for nth in 0..100 {
         browser.mouse(&[(x + f64::from(nth % 2), y)], false);
         let tip = browser.run("document.querySelector('.tip:not([hidden])')?.innerText ?? ''");
@@ -130,7 +130,7 @@ fn values_are_read_by_mouse_and_by_keys(browser: &Browser) {
     let page = Page::of(&reports::recorded("past-the-knee"));
     opened(browser, &page.path());
     let [left, top, width, height] = first_plot(browser);
-    let tip = tip_at(browser, (left + width / 2.0, top + height / 2.0));
+    let tip = tip_at(browser, left + width / 2.0, top + height / 2.0);
     assert!(tip.contains(" s\n") || tip.contains(" ms\n"), "{tip}");
     assert!(tip.contains("MB/s") || tip.contains("k"), "{tip}");
     browser.run("return document.querySelector('.wide svg[data-x]').closest('.plot').focus()");

@@ -1,6 +1,7 @@
 //! Text on a screen: sections of lines, as many of each as there is room for.
 
 use std::cell::Cell;
+use std::ops::Range;
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::style::{Color, Modifier, Style};
@@ -54,13 +55,13 @@ impl Section {
     }
 }
 
-/// Puts sections below each other into rows `from..to` of a screen, an empty line between them.
+/// Puts sections below each other into rows of a screen, an empty line between them.
 /// Each gets its least; what room is left goes to them in their order. A section that is cut says
 /// so behind the first word of its heading.
-pub fn sections(buffer: &mut Buffer, (from, to): (u16, u16), sections: Vec<Section>) {
+pub fn sections(buffer: &mut Buffer, rows: Range<u16>, sections: Vec<Section>) {
     let sections: Vec<Section> =
         sections.into_iter().filter(|section| !section.lines.is_empty()).collect();
-    let room = usize::from(to.saturating_sub(from));
+    let room = rows.len();
     let gaps = sections.len().saturating_sub(1);
     let mut heights: Vec<usize> =
         sections.iter().map(|section| section.least.min(section.lines.len())).collect();
@@ -70,11 +71,11 @@ pub fn sections(buffer: &mut Buffer, (from, to): (u16, u16), sections: Vec<Secti
         *height += more;
         left -= more;
     }
-    let mut y = from;
+    let mut y = rows.start;
     for (height, section) in heights.into_iter().zip(sections) {
         let cut = section.lines.len() - height;
         for (at, text) in section.lines.iter().take(height).enumerate() {
-            if y >= to {
+            if y >= rows.end {
                 return;
             }
             line(buffer, y, text);
@@ -113,17 +114,11 @@ impl Scroll {
     }
 }
 
-/// Puts lines into rows `from..to`, as they are scrolled; not further than to the last one.
-pub fn scrolled(
-    buffer: &mut Buffer,
-    (from, to): (u16, u16),
-    lines: &[Line<'static>],
-    scroll: &Scroll,
-) {
-    let room = usize::from(to.saturating_sub(from));
-    let first = scroll.0.get().min(lines.len().saturating_sub(room));
+/// Puts lines into rows, as they are scrolled; not further than to the last one.
+pub fn scrolled(buffer: &mut Buffer, rows: Range<u16>, lines: &[Line<'static>], scroll: &Scroll) {
+    let first = scroll.0.get().min(lines.len().saturating_sub(rows.len()));
     scroll.0.set(first);
-    for (y, text) in (from..to).zip(&lines[first..]) {
+    for (y, text) in rows.zip(&lines[first..]) {
         line(buffer, y, text);
     }
 }
@@ -134,13 +129,19 @@ pub fn line(buffer: &mut Buffer, y: u16, text: &Line<'static>) {
 }
 
 /// Puts two texts on a line, one at each end; the left one is cut where they meet.
-pub fn ends(buffer: &mut Buffer, y: u16, left: (&str, Style), right: (&str, Style)) {
+pub fn ends(buffer: &mut Buffer, y: u16, left: Span<'_>, right: Span<'_>) {
     let columns = usize::from(buffer.area.width);
-    let right_columns = right.0.chars().count().min(columns);
+    let right_columns = right.content.chars().count().min(columns);
     let left_columns = columns.saturating_sub(right_columns + 1);
-    let text = candor_show::cut(left.0, left_columns);
-    buffer.set_stringn(0, y, text, left_columns, left.1);
-    buffer.set_stringn((columns - right_columns) as u16, y, right.0, right_columns, right.1);
+    let text = candor_show::cut(&left.content, left_columns);
+    buffer.set_stringn(0, y, text, left_columns, left.style);
+    buffer.set_stringn(
+        (columns - right_columns) as u16,
+        y,
+        right.content,
+        right_columns,
+        right.style,
+    );
 }
 
 /// A label, a number and a picture beside it.
@@ -165,7 +166,7 @@ mod tests {
 
     fn shown(rows: u16, all: Vec<Section>) -> Vec<String> {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 8, rows));
-        sections(&mut buffer, (0, rows), all);
+        sections(&mut buffer, 0..rows, all);
         crate::text(&buffer).lines().map(|line| line.trim_end().to_owned()).collect()
     }
 
@@ -185,17 +186,17 @@ mod tests {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 2, 2));
         let scroll = Scroll::default();
         scroll.key(Key::PageDown);
-        scrolled(&mut buffer, (0, 2), &lines, &scroll);
+        scrolled(&mut buffer, 0..2, &lines, &scroll);
         assert_eq!(crate::text(&buffer), "b \nc \n");
         scroll.key(Key::Up);
-        scrolled(&mut buffer, (0, 2), &lines, &scroll);
+        scrolled(&mut buffer, 0..2, &lines, &scroll);
         assert_eq!(crate::text(&buffer), "a \nb \n", "keys take effect at once");
     }
 
     #[test]
     fn two_ends_of_a_line_do_not_meet() {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 10, 1));
-        ends(&mut buffer, 0, ("a long left", Style::new()), ("right", Style::new()));
+        ends(&mut buffer, 0, "a long left".into(), "right".into());
         assert_eq!(crate::text(&buffer), "a l… right\n");
     }
 }

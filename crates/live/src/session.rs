@@ -183,7 +183,7 @@ impl<S: Screen, A: FnMut(Action)> Artist<S, A> {
             let is_due = since >= IDLE_FRAME || now != drawn && since >= FRAME;
             if is_due && self.terminal.is_ours() {
                 (drawn, at) = (now, Some(Instant::now()));
-                self.draw(now.1)?;
+                self.draw(now.1.0, now.1.1)?;
             }
             let pause = if is_due { FRAME } else { FRAME.saturating_sub(since).max(FRAME / 4) };
             for key in keys::of_bytes(&self.terminal.keys(&self.shared.wake, pause)?) {
@@ -193,7 +193,7 @@ impl<S: Screen, A: FnMut(Action)> Artist<S, A> {
         Ok(())
     }
 
-    fn draw(&mut self, (columns, rows): (u16, u16)) -> io::Result<()> {
+    fn draw(&mut self, columns: u16, rows: u16) -> io::Result<()> {
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
         let now_ns = self.shared.now_ns();
         let screen = self.shared.screen();

@@ -4,7 +4,7 @@
 //! write waits for a slow terminal and nobody else's writes change.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::panic;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::SeqCst};
@@ -208,7 +208,7 @@ impl Terminal {
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
                     let left = within.saturating_sub(begun.elapsed());
-                    if left.is_zero() || !wait([(self.fd.as_fd(), PollFlags::OUT)], left) {
+                    if left.is_zero() || !wait(&mut [PollFd::new(&self.fd, PollFlags::OUT)], left) {
                         return Err(io::ErrorKind::TimedOut.into());
                     }
                 }
@@ -225,13 +225,13 @@ impl Terminal {
     /// The terminal is gone.
     pub fn keys(&self, wake: impl AsFd, within: Duration) -> io::Result<Vec<u8>> {
         let mut bytes = [0; 256];
-        let (fd, wake) = (self.fd.as_fd(), wake.as_fd());
+        let waking = PollFd::new(&wake, PollFlags::IN);
         if !self.is_ours() {
-            wait([(wake, PollFlags::IN)], within);
+            wait(&mut [waking], within);
             return Ok(Vec::new());
         }
-        wait([(fd, PollFlags::IN), (wake, PollFlags::IN)], within);
-        match rustix::io::read(fd, &mut bytes) {
+        wait(&mut [PollFd::new(&self.fd, PollFlags::IN), waking], within);
+        match rustix::io::read(&self.fd, &mut bytes) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(read) => Ok(bytes[..read].to_vec()),
             Err(Errno::AGAIN | Errno::INTR) => Ok(Vec::new()),
@@ -242,7 +242,7 @@ impl Terminal {
 
 /// Waits until `wake` has something to read, but not longer than that.
 pub fn nap(wake: impl AsFd, within: Duration) {
-    wait([(wake.as_fd(), PollFlags::IN)], within);
+    wait(&mut [PollFd::new(&wake, PollFlags::IN)], within);
 }
 
 /// Has any panic give the terminal back before it is told.
@@ -256,10 +256,9 @@ fn give_back_on_panic(terminal: &'static Terminal) {
 
 /// Waits until one of these can be used; false if none could within that time. Takes no memory, for
 /// a signal handler may be here.
-fn wait<const N: usize>(fds: [(BorrowedFd, PollFlags); N], within: Duration) -> bool {
-    let mut fds = fds.map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags));
+fn wait(fds: &mut [PollFd<'_>], within: Duration) -> bool {
     let within = Timespec::try_from(within).ok();
-    poll(&mut fds, within.as_ref()).is_ok_and(|ready| ready > 0)
+    poll(fds, within.as_ref()).is_ok_and(|ready| ready > 0)
 }
 
 #[cfg(test)]

@@ -33,14 +33,14 @@ impl DeviceSeries {
     }
 
     /// Adds requests of one direction.
-    pub fn add(&self, (host, device): (&str, &str), direction: &str, requests: u64, bytes: u64) {
+    pub fn add(&self, host: &str, device: &str, direction: &str, requests: u64, bytes: u64) {
         let labels = [("host", host), ("device", device), ("direction", direction)];
         self.operations.of(&labels).inc_by(requests);
         self.bytes.of(&labels).inc_by(bytes);
     }
 
     /// Sets the share of time in which the device was busy.
-    pub fn set_utilisation(&self, (host, device): (&str, &str), share: f64) {
+    pub fn set_utilisation(&self, host: &str, device: &str, share: f64) {
         self.utilisation.set(&[("host", host), ("device", device)], Some(share));
     }
 }

@@ -95,11 +95,11 @@ impl RunMetrics {
     fn host(&self, host: &HostSample) {
         self.cpu_busy.set(&[("host", &host.host)], host.cpu_busy);
         for of in &host.devices {
-            let device = (host.host.as_str(), of.device.as_str());
-            self.devices.add(device, "read", of.reads, of.bytes_read);
-            self.devices.add(device, "write", of.writes, of.bytes_written);
-            self.devices.set_utilisation(device, of.utilisation);
-            let labels = [("host", device.0), ("device", device.1)];
+            let (host, device) = (&host.host, &of.device);
+            self.devices.add(host, device, "read", of.reads, of.bytes_read);
+            self.devices.add(host, device, "write", of.writes, of.bytes_written);
+            self.devices.set_utilisation(host, device, of.utilisation);
+            let labels = [("host", host.as_str()), ("device", device)];
             self.requests_in_flight.set(&labels, Some(of.in_flight as f64));
         }
     }

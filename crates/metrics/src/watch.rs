@@ -47,17 +47,17 @@ impl WatchMetrics {
     /// Takes a look.
     pub fn take(&self, watched: &Watched) {
         for activity in &watched.devices {
-            let device = (self.host.as_str(), activity.device.as_str());
-            let labels = [("host", device.0), ("device", device.1)];
+            let (host, device) = (self.host.as_str(), activity.device.as_str());
+            let labels = [("host", host), ("device", device)];
             for (direction, traffic) in activity.ways() {
                 let requests = traffic.requests(watched.elapsed_s);
                 let bytes = traffic.bytes(watched.elapsed_s);
-                self.devices.add(device, RequestOp::name(direction), requests, bytes);
+                self.devices.add(host, device, RequestOp::name(direction), requests, bytes);
                 let wait = (requests > 0).then(|| seconds(traffic.wait_mean_ns));
                 let of = [labels[0], labels[1], ("direction", RequestOp::name(direction))];
                 self.wait.set(&of, wait);
             }
-            self.devices.set_utilisation(device, activity.busy);
+            self.devices.set_utilisation(host, device, activity.busy);
             self.queue.set(&labels, Some(activity.queue_mean));
         }
     }

@@ -23,7 +23,7 @@ use crate::cache;
 use crate::counters;
 use crate::path::files::file_facts;
 use crate::source::Roots;
-use location::{Chance, Spot};
+use location::{Chance, Spot, Units};
 
 pub use search::{NotFound, device_behind};
 
@@ -161,9 +161,9 @@ fn logical_block(facts: &Facts, name: &str) -> Option<u64> {
     Some(fact.value)
 }
 
-/// Units in which to read, the liked first: pages suit everything, but a small file on a small
-/// unit may have no whole page.
-fn units(about: &FileFacts, logical_block_bytes: Option<u64>) -> [u64; 2] {
+/// Units in which to read. Pages suit everything, but a small file on a small unit may have no
+/// whole page.
+fn units(about: &FileFacts, logical_block_bytes: Option<u64>) -> Units {
     const PAGE: u64 = 4096;
     let aligned = match about.direct {
         DirectIo::Aligned { offset, .. } => Some(u64::from(offset)),
@@ -172,7 +172,7 @@ fn units(about: &FileFacts, logical_block_bytes: Option<u64>) -> [u64; 2] {
     let known = [aligned, logical_block_bytes].into_iter().flatten().max();
     // Beyond a megabyte it is garbage; and only powers of two are units.
     let least = known.filter(|unit| unit.is_power_of_two() && *unit <= 1 << 20).unwrap_or(PAGE);
-    [least.max(PAGE), least.max(512)]
+    Units { preferred: least.max(PAGE), least: least.max(512) }
 }
 
 /// All devices of stacks: the tops, what lies between, the leaves.

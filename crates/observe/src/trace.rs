@@ -133,7 +133,7 @@ impl BlockTracer {
             // perf names processes as whoever asks knows them.
             TraceMethod::Perf | TraceMethod::Blktrace => std::process::id(),
         };
-        BlockTracer::begin(method, facts, budget, roots, (own_pid, &Own::Process(own_pid)))
+        BlockTracer::begin(method, facts, budget, roots, &Own { pid: own_pid, members: None })
     }
 
     /// Begins to trace all devices of `facts`, every request; those of some processes are counted
@@ -160,8 +160,8 @@ impl BlockTracer {
                 all.into_iter().map(|pid| (pid, MEMBER)).collect()
             }
         };
-        let own = Own::Members(members);
-        BlockTracer::begin(TraceMethod::Raw, facts, Budget::Unbounded, roots, (own_pid, &own))
+        let own = Own { pid: own_pid, members: Some(members) };
+        BlockTracer::begin(TraceMethod::Raw, facts, Budget::Unbounded, roots, &own)
     }
 
     fn begin(
@@ -169,7 +169,7 @@ impl BlockTracer {
         facts: &Facts,
         budget: Budget,
         roots: &Roots,
-        (own_pid, own): (u32, &Own),
+        own: &Own,
     ) -> Result<BlockTracer, Missing> {
         let traced = TracedDevices::of(facts, roots);
         if traced.names.is_empty() {
@@ -190,7 +190,7 @@ impl BlockTracer {
             TraceMethod::Perf => {
                 let (of_thread, sys, cpus) = (traced.clone(), roots.sys.clone(), online(roots));
                 let make = move || sampling::rings(&of_thread, &sys, &cpus);
-                let opened = Sampling::open(&traced, budget, Some(own_pid), make);
+                let opened = Sampling::open(&traced, budget, Some(own.pid), make);
                 Backend::Process(opened.map_err(|error| refused(&error))?)
             }
             TraceMethod::Blktrace => {
@@ -200,7 +200,7 @@ impl BlockTracer {
                 Backend::Process(opened.map_err(|refusal: blktrace::Refusal| refusal.0)?)
             }
         };
-        Ok(BlockTracer { devices: traced.names, method, own_pid, backend })
+        Ok(BlockTracer { devices: traced.names, method, own_pid: own.pid, backend })
     }
 
     /// The method by which it learns of requests.

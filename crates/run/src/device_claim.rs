@@ -1,5 +1,6 @@
 //! A claim on one device outside of a run, for a tool that writes to it without a plan.
 
+use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
@@ -24,7 +25,7 @@ pub fn claim_device(path: &Path) -> Result<Option<DeviceClaim>, String> {
     match path.metadata() {
         Ok(file) if file.file_type().is_block_device() => {}
         Ok(file) if file.is_file() && file.len() > 0 => {
-            return not_backing((file.dev(), file.ino()), &roots).map(|()| None);
+            return not_backing(&file, &roots).map(|()| None);
         }
         _ => return Ok(None),
     }
@@ -45,10 +46,11 @@ pub fn claim_device(path: &Path) -> Result<Option<DeviceClaim>, String> {
 }
 
 /// Refuses a file whose bytes are a loop device's.
-fn not_backing(file: (u64, u64), roots: &Roots) -> Result<(), String> {
+fn not_backing(file: &Metadata, roots: &Roots) -> Result<(), String> {
     let Some(loop_files) = candor_observe::loop_files(roots) else {
         return Err("its users cannot be found, for sysfs is not mounted on /sys".to_owned());
     };
+    let file = (file.dev(), file.ino());
     let Some(held) = loop_files.into_iter().find(|held| held.file == file) else { return Ok(()) };
     Err(match candor_observe::holders(&held.device, roots).as_slice() {
         [] => format!("it is in use as the loop device {}", held.device),

@@ -177,7 +177,7 @@ impl FileLayout<'_> {
                 self.guard.create_directory(target)?;
             }
             for named in names::named(target) {
-                self.name((job, entries), (target, &wanted), index, &named)?;
+                self.name(job, entries, index, &named, &wanted)?;
             }
         }
         Ok(())
@@ -232,11 +232,13 @@ impl FileLayout<'_> {
 
     fn name(
         &mut self,
-        (job, entries): (&Job, &Entries),
-        (target, wanted): (&Target, &Wanted),
+        job: &Job,
+        entries: &Entries,
         index: usize,
         named: &Named,
+        wanted: &Wanted,
     ) -> Result<(), RunError> {
+        let target = &self.plan.targets[index];
         let path = &named.path;
         if target.create == Create::Parents {
             owned_files::create_parents(path)

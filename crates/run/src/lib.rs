@@ -10,8 +10,9 @@
 //! use candor_run::{Control, HostOptions, Options, execute};
 //!
 //! let plan = candor_plan::Plan::default();
-//! let options = (&Options::default(), &HostOptions::default());
-//! let report = execute(&plan, options, &Control::default(), |event| println!("{event:?}"));
+//! let (options, host) = (Options::default(), HostOptions::default());
+//! let control = Control::default();
+//! let report = execute(&plan, &options, &host, &control, |event| println!("{event:?}"));
 //! if let Ok(report) = report {
 //!     println!("{}", report.judgement.headline);
 //! }
@@ -85,41 +86,29 @@ pub use signals::{
 };
 pub use tracer::BlockTraceMode;
 
-/// Runs a whole plan on this host; `consumer` takes the events.
+/// Runs a whole plan on this host; `consumer` receives the events.
 ///
 /// # Errors
 /// The plan is refused: it makes no sense, consent is missing, or a device is held. Whatever goes
 /// wrong later ends up in the report, with [`Report::cut_short`] set.
 pub fn execute(
     plan: &Plan,
-    (options, host): (&Options, &HostOptions),
+    options: &Options,
+    host: &HostOptions,
     control: &Control,
     consumer: impl FnMut(&Event) + Send,
-) -> Result<Report, RunError> {
-    execute_by(plan, (options, host), control, consumer, Run::whole_plan)
-}
-
-/// The same, where `drive` decides which phases of the plan run, and in which order.
-///
-/// # Errors
-/// Those of [`execute`].
-pub fn execute_by(
-    plan: &Plan,
-    (options, host): (&Options, &HostOptions),
-    control: &Control,
-    consumer: impl FnMut(&Event) + Send,
-    drive: impl FnOnce(&mut Run) -> Result<(), Stopped>,
 ) -> Result<Report, RunError> {
     let local = |channels: &Channels| -> Result<Box<dyn Runner>, RunError> {
         Ok(Box::new(Local::new(host, channels)))
     };
-    execute_on(local, plan, options, control, consumer, drive)
+    execute_on(local, plan, options, control, consumer, Run::whole_plan)
 }
 
-/// The same on the hosts of any runner, which is made of the run's channels.
+/// Runs phases of a plan on the hosts of any runner, which is made of the run's channels. `drive`
+/// decides which phases run, and in which order.
 ///
 /// # Errors
-/// Those of [`execute`], and of the runner.
+/// The errors of [`execute`] and of the runner.
 pub fn execute_on(
     runner: impl FnOnce(&Channels) -> Result<Box<dyn Runner>, RunError>,
     plan: &Plan,

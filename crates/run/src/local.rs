@@ -166,7 +166,7 @@ impl Local {
             unflushed: Unflushed::default(),
         };
         let mut skipped = layout.lay_out()?;
-        precheck::refresh(&mut self.host.facts, (plan, &self.lists), phase, &self.roots);
+        precheck::refresh(&mut self.host.facts, plan, &self.lists, phase, &self.roots);
         precheck::pre_read(plan, phase, &self.channels.control)?;
         self.notes.extend(precheck::evict(plan, phase, &self.channels.events)?);
         self.leave_out(phase, &mut skipped)?;

@@ -256,7 +256,7 @@ impl Writing {
         let Writing { phase, files, date, .. } = self;
         let file = &mut files[of_job.file];
         batch.for_each(|operation| {
-            file.add(&line(operation, (phase, &job), date, of_job));
+            file.add(&line(operation, phase, &job, date, of_job));
         });
         file.write();
     }
@@ -264,7 +264,8 @@ impl Writing {
 
 fn line<'a>(
     operation: &LoggedOperation<'a>,
-    (phase, job): (&'a str, &'a str),
+    phase: &'a str,
+    job: &'a str,
     date: &'a mut Date,
     OfJob { words, first_rank, .. }: OfJob,
 ) -> Line<'a> {
@@ -282,7 +283,7 @@ fn line<'a>(
     }
 }
 
-/// A date in ms, as text; most lines have that of the line before.
+/// A date in ms, as text; most lines have the date of the line before.
 #[derive(Default)]
 struct Date {
     unix_ms: u64,

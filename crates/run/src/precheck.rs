@@ -73,8 +73,8 @@ impl Paths for PhaseFiles {
 }
 
 /// Reads the files of a phase as they now are, and proves each target's counters once.
-pub fn refresh(facts: &mut Facts, (plan, lists): (&Plan, &Lists), phase: &Phase, roots: &Roots) {
-    count_names(facts, (plan, lists), phase);
+pub fn refresh(facts: &mut Facts, plan: &Plan, lists: &Lists, phase: &Phase, roots: &Roots) {
+    count_names(facts, plan, lists, phase);
     for (index, target, work) in targets(plan, phase) {
         find_device(facts, index, target, &work, roots);
         // Files of a large set are alike; a few stand for all.
@@ -138,7 +138,7 @@ fn search_device(facts: &mut Facts, index: usize, path: &Path, access: Access, r
 }
 
 /// Counts the names beside those that a phase works on, and its own where they are listed.
-fn count_names(facts: &mut Facts, (plan, lists): (&Plan, &Lists), phase: &Phase) {
+fn count_names(facts: &mut Facts, plan: &Plan, lists: &Lists, phase: &Phase) {
     let on_names = phase.jobs.iter().filter(|job| job.entries().is_some());
     for name in on_names.flat_map(|job| &job.targets) {
         let Some(index) = plan.targets.iter().position(|target| target.name == *name) else {

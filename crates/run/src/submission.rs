@@ -47,12 +47,11 @@ pub fn tried(
         well.then(|| ratio(measured.ops_done() as f64, measured.elapsed_ns as f64 / 1e9))
     };
     // In this order, so that a device that becomes faster or slower favours neither.
-    let passes = [pass(false)?, pass(true)?, pass(true)?, pass(false)?];
-    Some(judged(passes))
+    Some(judged(pass(false)?, pass(true)?, pass(true)?, pass(false)?))
 }
 
 /// Result of four passes: all at once, one at a time twice, all at once.
-fn judged([at_once, single, single_again, at_once_again]: [f64; 4]) -> SubmissionTrial {
+fn judged(at_once: f64, single: f64, single_again: f64, at_once_again: f64) -> SubmissionTrial {
     SubmissionTrial {
         one_at_a_time: single > at_once * GAIN && single_again > at_once_again * GAIN,
         ops_per_s_at_once: (at_once + at_once_again) / 2.0,
@@ -106,11 +105,10 @@ mod tests {
 
     #[test]
     fn one_at_a_time_is_chosen_where_both_of_its_passes_are_faster() {
-        let chosen = |passes| judged(passes).one_at_a_time;
-        assert!(chosen([100.0, 110.0, 110.0, 100.0]));
-        assert!(!chosen([100.0, 102.0, 110.0, 100.0]), "the first gained nothing");
-        assert!(!chosen([100.0, 110.0, 100.0, 100.0]), "the second gained nothing");
-        let trial = judged([100.0, 104.0, 106.0, 102.0]);
+        assert!(judged(100.0, 110.0, 110.0, 100.0).one_at_a_time);
+        assert!(!judged(100.0, 102.0, 110.0, 100.0).one_at_a_time, "the first gained nothing");
+        assert!(!judged(100.0, 110.0, 100.0, 100.0).one_at_a_time, "the second gained nothing");
+        let trial = judged(100.0, 104.0, 106.0, 102.0);
         let rates = (trial.ops_per_s_at_once, trial.ops_per_s_one_at_a_time);
         assert_eq!(rates, (101.0, 105.0));
     }

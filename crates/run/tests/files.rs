@@ -44,8 +44,8 @@ fn plan(targets: Vec<Target>, jobs: Vec<Job>) -> Plan {
 
 fn run(plan: &Plan) -> Report {
     let host = HostOptions { at_once: true, ..HostOptions::default() };
-    let options = (&Options::default(), &host);
-    candor_run::execute(plan, options, &Control::default(), |_| {}).expect("admitted")
+    let (options, control) = (Options::default(), Control::default());
+    candor_run::execute(plan, &options, &host, &control, |_| {}).expect("admitted")
 }
 
 fn measured(report: &Report) -> &[Measurement] {
@@ -266,7 +266,8 @@ fn what_workers_make_in_their_phase_is_the_runs_own() {
     let (target, write) = opened_in_phase(&theirs, Mix::WRITE, false);
     let refused = candor_run::execute(
         &plan(vec![target], vec![write]),
-        (&Options::default(), &HostOptions { at_once: true, ..HostOptions::default() }),
+        &Options::default(),
+        &HostOptions { at_once: true, ..HostOptions::default() },
         &Control::default(),
         |_| {},
     );
@@ -284,8 +285,8 @@ fn memory_is_occupied_while_a_run_goes_on() {
     let occupied = report.phases[0].hosts[0].facts.host.memory_occupied;
     assert_eq!(occupied.map(|memory| memory.bytes), Some(32 << 20));
     plan.occupy_memory = Some(Extent::Bytes(Bytes(1 << 60)));
-    let options = (&Options::default(), &HostOptions::default());
-    let refused = candor_run::execute(&plan, options, &Control::default(), |_| {});
+    let (options, host, control) = Default::default();
+    let refused = candor_run::execute(&plan, &options, &host, &control, |_| {});
     let refused = refused.expect_err("no host has so much").to_string();
     assert!(refused.contains(" of memory are to be occupied, and "), "{refused}");
 }

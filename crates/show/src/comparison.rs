@@ -68,8 +68,7 @@ fn of_change(baseline: &ComparedRun, change: &RunChange, confidence: f64, page: 
     for figures in by_job(change) {
         let of = figures[0];
         page.heading(&format!("{}: {} → {}", place(of), baseline.label, change.run));
-        let labels = [baseline.label.as_str(), change.run.as_str()];
-        let table = table(&figures, labels, confidence);
+        let table = table(&figures, &baseline.label, &change.run, confidence);
         table.lines(page.style).iter().for_each(|line| page.line(line));
         for (names, text) in reasons(&figures) {
             page.aside(&format!("{names}: "), &text);
@@ -137,7 +136,7 @@ fn differences(label: &str, change: &RunChange, page: &mut Page<'_>) {
     let values = told.flat_map(|of| [&of.baseline, &of.run]);
     let widest = values.map(|value| value.as_deref().map_or(NOT_SET.len(), width)).max();
     let room = room.min(widest.unwrap_or(0).max(width(label)).max(width(&change.run)));
-    if let Some(table) = unlike(label, change, (columns - 2 * room, room)) {
+    if let Some(table) = unlike(label, change, columns - 2 * room, room) {
         page.heading(&format!("Different in {label} and {}", change.run));
         table.lines(page.style).iter().for_each(|line| page.line(line));
     }
@@ -151,7 +150,8 @@ fn differences(label: &str, change: &RunChange, page: &mut Page<'_>) {
 pub fn unlike(
     label: &str,
     change: &RunChange,
-    (name_columns, value_columns): (usize, usize),
+    name_columns: usize,
+    value_columns: usize,
 ) -> Option<Table> {
     let names = ["condition", label, &change.run, ""].map(|name| (name, Align::Left));
     let mut table = Table::new(&names);
@@ -193,12 +193,12 @@ fn distinct(of: &Difference, room: usize) -> (String, String) {
 }
 
 /// Figures of one job, the baseline's beside those of the other run.
-pub fn table(figures: &[&FigureChange], labels: [&str; 2], confidence: f64) -> Table {
+pub fn table(figures: &[&FigureChange], baseline: &str, run: &str, confidence: f64) -> Table {
     let interval = format!("{} interval", fmt::percent(confidence));
     let columns = [
         ("", Align::Left),
-        (labels[0], Align::Right),
-        (labels[1], Align::Right),
+        (baseline, Align::Right),
+        (run, Align::Right),
         ("change", Align::Right),
         (interval.as_str(), Align::Left),
         ("result", Align::Left),

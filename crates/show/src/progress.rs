@@ -45,7 +45,7 @@ impl Line {
         self.progress.on(event, now_ns);
         match event {
             Event::Preparing { phase, step, what, bytes_done, bytes_total } => {
-                self.prepared(phase, *step, what, (*bytes_done, *bytes_total))
+                self.prepared(phase, *step, what, *bytes_done, *bytes_total)
             }
             Event::PhaseStarted { expected_ns, .. } => self.begin(*expected_ns, now_ns),
             Event::Sampled { samples, in_ramp, .. } => self.sampled(samples, *in_ramp, now_ns),
@@ -71,12 +71,13 @@ impl Line {
         phase: &str,
         step: PrepareStep,
         what: &str,
-        bytes: (u64, u64),
+        done: u64,
+        total: u64,
     ) -> String {
         let text = format!("{} {what}", preparing(step));
-        let amount = match bytes {
-            (_, 0) => String::new(),
-            (done, total) => format!(", {} of {}", column::size(done), column::size(total)),
+        let amount = match total {
+            0 => String::new(),
+            total => format!(", {} of {}", column::size(done), column::size(total)),
         };
         if self.terminal {
             let joint = if phase.is_empty() { "" } else { " · " };
@@ -86,7 +87,7 @@ impl Line {
         let worth = matches!(step, PrepareStep::LayOut | PrepareStep::OccupyMemory)
             && text != self.preparing;
         self.preparing.clone_from(&text);
-        match (worth, bytes.1) {
+        match (worth, total) {
             (false, _) => String::new(),
             (true, 0) => format!("{text}\n"),
             (true, total) => format!("{text}, {}\n", column::size(total)),

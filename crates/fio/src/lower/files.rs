@@ -412,8 +412,8 @@ fn start(
         }
         _ if !blocks.uses_targets() => {
             let message = "a share of a size that is not set".to_owned();
-            let known_as = "you need to specify valid offset=".to_owned();
-            diagnostics.wrong_known_as(from, "offset", [message, known_as], "set size");
+            let known_as = "you need to specify valid offset=";
+            diagnostics.wrong_known_as(from, "offset", message, known_as, "set size");
             Extent::Bytes(Bytes(0))
         }
         (Amount::Percent(percent), None, Some(0)) => Extent::Percent(f64::from(percent.min(100))),

@@ -125,9 +125,9 @@ fn windows(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<Windows
     match zones.mode {
         ZoneMode::None if zones.size > 0 => {
             let message = "zones have a size, but zonemode is none".to_owned();
-            let known_as = "--zonemode=none and --zonesize are not compatible".to_owned();
+            let known_as = "--zonemode=none and --zonesize are not compatible";
             let remedy = "set zonemode=strided, or remove zonesize";
-            diagnostics.wrong_known_as(from, "zonesize", [message, known_as], remedy);
+            diagnostics.wrong_known_as(from, "zonesize", message, known_as, remedy);
             return None;
         }
         ZoneMode::None | ZoneMode::Zbd => return None,
@@ -151,8 +151,8 @@ fn windows(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<Windows
 /// Each direction goes through the files by itself.
 fn ordered(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
     if from.options.random.precondition.on {
-        let messages = ["preconditioning writes at random".to_owned(), NEEDED.to_owned()];
-        diagnostics.wrong_known_as(from, "sprandom", messages, "set rw=randwrite");
+        let message = "preconditioning writes at random".to_owned();
+        diagnostics.wrong_known_as(from, "sprandom", message, NEEDED, "set rw=randwrite");
     }
     if from.options.rw.direction.is_mixed() {
         blocks.position = Position::PerDirection;
@@ -226,8 +226,7 @@ const NEEDED: &str = "sprandom requires random write, random_generator=lfsr, nor
 fn precondition(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnostics) -> Access {
     let (options, given) = (&from.options.random, &from.options.given);
     let mut wrong = |option: &str, message: &str, known_as: &str, remedy: &str| {
-        let messages = [message.to_owned(), known_as.to_owned()];
-        diagnostics.wrong_known_as(from, option, messages, remedy);
+        diagnostics.wrong_known_as(from, option, message.to_owned(), known_as, remedy);
     };
     if from.options.rw.direction != RwMode::RandWrite || !one_size(blocks) {
         let message = "preconditioning writes blocks of one size at random, and does nothing else";

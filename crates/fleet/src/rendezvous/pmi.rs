@@ -19,7 +19,7 @@ pub fn exchange(rank: u32, size: u32, text: &str) -> Result<Vec<String>, String>
     let socket = borrowed.try_clone_to_owned().map(File::from);
     let socket = socket.map_err(|why| why.to_string())?;
     let reader = socket.try_clone().map_err(|why| why.to_string())?;
-    talk(&mut Wire { reader: BufReader::new(reader), writer: socket }, (rank, size), text)
+    talk(&mut Wire { reader: BufReader::new(reader), writer: socket }, rank, size, text)
 }
 
 /// Both directions to the launcher.
@@ -49,7 +49,8 @@ impl<R: BufRead, W: Write> Wire<R, W> {
 
 fn talk<R: BufRead, W: Write>(
     wire: &mut Wire<R, W>,
-    (rank, size): (u32, u32),
+    rank: u32,
+    size: u32,
     text: &str,
 ) -> Result<Vec<String>, String> {
     wire.ask("init pmi_version=1 pmi_subversion=1", "response_to_init")?;
@@ -82,14 +83,14 @@ mod tests {
                        cmd=get_result rc=0 value=-\ncmd=finalize_ack\n";
         let mut sent = Vec::new();
         let mut wire = Wire { reader: answers.as_bytes(), writer: &mut sent };
-        let texts = talk(&mut wire, (0, 2), "a:1").expect("an orderly talk");
+        let texts = talk(&mut wire, 0, 2, "a:1").expect("an orderly talk");
         assert_eq!(texts, ["a:1", ""]);
         let sent = String::from_utf8(sent).expect("text");
         assert!(sent.contains("cmd=put kvsname=kvs_7 key=candor-0 value=a:1\ncmd=barrier_in\n"));
         let mut refused = Wire { reader: &b"cmd=response_to_init rc=-1\n"[..], writer: Vec::new() };
-        let why = talk(&mut refused, (0, 1), "x").expect_err("refused");
+        let why = talk(&mut refused, 0, 1, "x").expect_err("refused");
         assert!(why.contains("response_to_init rc=-1"), "{why}");
         let mut gone = Wire { reader: &b""[..], writer: Vec::new() };
-        assert!(talk(&mut gone, (0, 1), "x").is_err());
+        assert!(talk(&mut gone, 0, 1, "x").is_err());
     }
 }

@@ -12,7 +12,7 @@ use crate::pictures::{Heading, figure};
 const CURVES_MAX: usize = 5;
 
 /// A picture of the latencies of some phases, named by them; none where they have none.
-fn distribution(body: &mut Markup, kind: Kind, id: &str, (name, results): (&str, &Results)) {
+fn distribution(body: &mut Markup, kind: Kind, id: &str, name: &str, results: &Results) {
     if let Ok(chart) = chart(kind, &[Run { name, results, report: None }]) {
         figure(body, id, &chart, Heading::Own);
     }
@@ -54,13 +54,12 @@ impl<'a> Pictures<'a> {
         let parts = self.parts();
         for (nth, part) in parts.iter().enumerate() {
             let name = if parts.len() > 1 { span(part) } else { String::new() };
-            let part = (name.as_str(), part);
-            distribution(&mut body, Kind::Percentiles, &format!("percentiles-{nth}"), part);
+            distribution(&mut body, Kind::Percentiles, &format!("percentiles-{nth}"), &name, part);
             let id = format!("histogram-{nth}");
             match parts.len() {
-                1 => distribution(&mut body, Kind::Histogram, &id, part),
+                1 => distribution(&mut body, Kind::Histogram, &id, &name, part),
                 _ => folded(&mut body, "The same data as a histogram", |inside| {
-                    distribution(inside, Kind::Histogram, &id, part);
+                    distribution(inside, Kind::Histogram, &id, &name, part);
                 }),
             }
         }

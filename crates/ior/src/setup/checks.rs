@@ -20,13 +20,12 @@ struct Rule {
 /// Refuses impossible combinations.
 pub(super) fn check(test: &TestSetup, scope: &TestScope<'_>, out: &mut Diagnostics) {
     for rule in RULES.iter().filter(|rule| (rule.is_broken)(test, scope)) {
-        let words = [(rule.sentence)(test), rule.known_as.to_owned()];
         // A default block size may not fit the given transfer size.
         let option = match rule.option {
             "blockSize" if !has(scope, "blockSize") => "transferSize",
             option => option,
         };
-        out.wrong_known_as(scope, option, words, rule.remedy);
+        out.wrong_known_as(scope, option, (rule.sentence)(test), rule.known_as, rule.remedy);
     }
 }
 

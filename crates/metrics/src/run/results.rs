@@ -70,20 +70,21 @@ impl ResultSeries {
         }
         for measurement in &record.measurements {
             for stats in measurement.operations.iter().filter(|stats| stats.ops > 0) {
-                self.result(&labels(&record.name, &measurement.job, &stats.name), stats);
+                self.result(&record.name, &measurement.job, stats);
             }
         }
     }
 
-    fn result(&self, labels: &[(&'static str, &str); 3], stats: &OpStats) {
-        self.operations.set(labels, Some(stats.ops_per_s));
-        self.bytes.set(labels, Some(stats.bytes_per_s));
+    fn result(&self, phase: &str, job: &str, stats: &OpStats) {
+        let labels = labels(phase, job, &stats.name);
+        self.operations.set(&labels, Some(stats.ops_per_s));
+        self.bytes.set(&labels, Some(stats.bytes_per_s));
         let Some(latency) = &stats.latency else { return };
-        self.latency_mean.set(labels, Some(latency.mean_ns / 1e9));
+        self.latency_mean.set(&labels, Some(latency.mean_ns / 1e9));
         let ends = [(0.0, latency.min_ns), (100.0, latency.max_ns)];
         for (percentile, ns) in latency.percentiles.iter().chain(&ends) {
             let percentile = percentile.to_string();
-            let [phase, job, operation] = *labels;
+            let [phase, job, operation] = labels;
             let labels = [phase, job, operation, ("percentile", percentile.as_str())];
             self.latency.set(&labels, Some(seconds(*ns)));
         }

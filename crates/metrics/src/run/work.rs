@@ -80,7 +80,7 @@ impl WorkSeries {
         for op in &sample.operations {
             let more = Counted { ops: op.ops, bytes: op.bytes, latency_sum_ns: op.latency_sum_ns };
             self.count(phase, job, &op.name, more);
-            self.set_latency(phase, job, &op.name, [op.latency_ns_p50, op.latency_ns_p99]);
+            self.set_latency(phase, job, &op.name, op.latency_ns_p50, op.latency_ns_p99);
         }
     }
 
@@ -114,7 +114,7 @@ impl WorkSeries {
         };
         self.count(phase, job, &stats.name, missing);
         self.failed.of(&labels(phase, job, &stats.name)).inc_by(stats.failed);
-        self.set_latency(phase, job, &stats.name, [None, None]);
+        self.set_latency(phase, job, &stats.name, None, None);
     }
 
     fn count(&mut self, phase: &str, job: &str, operation: &str, more: Counted) {
@@ -128,9 +128,16 @@ impl WorkSeries {
         counted.latency_sum_ns += more.latency_sum_ns;
     }
 
-    fn set_latency(&self, phase: &str, job: &str, operation: &str, ns: [Option<u64>; 2]) {
+    fn set_latency(
+        &self,
+        phase: &str,
+        job: &str,
+        operation: &str,
+        p50_ns: Option<u64>,
+        p99_ns: Option<u64>,
+    ) {
         let of = labels(phase, job, operation);
-        for (percentile, ns) in ["50", "99"].into_iter().zip(ns) {
+        for (percentile, ns) in [("50", p50_ns), ("99", p99_ns)] {
             self.latency.set(&[of[0], of[1], of[2], ("percentile", percentile)], ns.map(seconds));
         }
     }

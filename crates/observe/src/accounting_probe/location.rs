@@ -21,24 +21,29 @@ pub(super) struct Spot {
     unit: u64,
 }
 
-/// Stretches of written data in whole units, of the first of the units in which there are any.
-/// Each is told as a spot that covers it all.
-pub(super) fn candidates(
-    file: &File,
-    facts: &FileFacts,
-    units: [u64; 2],
-) -> Result<Vec<Spot>, Stop> {
+/// Sizes of units in which a file can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Units {
+    pub(super) preferred: u64,
+    pub(super) least: u64,
+}
+
+/// Stretches of written data in whole preferred units, or if none exists, in whole least units.
+/// Each is a spot that covers the whole stretch.
+pub(super) fn candidates(file: &File, facts: &FileFacts, units: Units) -> Result<Vec<Spot>, Stop> {
     if facts.size_bytes == 0 {
         return Err(nothing("it is empty"));
     }
     let stretches = written(file, facts)?;
-    let last = units[1];
-    let whole = |unit: u64| -> Vec<Spot> {
-        let end = facts.size_bytes.next_multiple_of(last);
-        stretches.iter().filter_map(|bytes| aligned(bytes, unit, end)).collect()
-    };
-    let spots = units.into_iter().map(whole).find(|spots| !spots.is_empty());
-    spots.ok_or_else(|| nothing("it has no block of written data that could be read alone"))
+    let end = facts.size_bytes.next_multiple_of(units.least);
+    for unit in [units.preferred, units.least] {
+        let spots: Vec<Spot> =
+            stretches.iter().filter_map(|bytes| aligned(bytes, unit, end)).collect();
+        if !spots.is_empty() {
+            return Ok(spots);
+        }
+    }
+    Err(nothing("it has no block of written data that could be read alone"))
 }
 
 /// Stretches of the file that a device holds as they are.

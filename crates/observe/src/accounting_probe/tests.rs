@@ -64,11 +64,11 @@ fn units_are_pages_first() {
         direct: DirectIo::Aligned { memory: 4, offset },
         ..FileFacts::default()
     };
-    assert_eq!(units(&about(512), Some(512)), [4096, 512]);
-    assert_eq!(units(&about(512), Some(4096)), [4096, 4096]);
-    assert_eq!(units(&about(16_384), None), [16_384, 16_384]);
-    assert_eq!(units(&FileFacts::default(), None), [4096, 4096]);
-    assert_eq!(units(&about(0), Some(7)), [4096, 4096]);
+    assert_eq!(units(&about(512), Some(512)), Units { preferred: 4096, least: 512 });
+    assert_eq!(units(&about(512), Some(4096)), Units { preferred: 4096, least: 4096 });
+    assert_eq!(units(&about(16_384), None), Units { preferred: 16_384, least: 16_384 });
+    assert_eq!(units(&FileFacts::default(), None), Units { preferred: 4096, least: 4096 });
+    assert_eq!(units(&about(0), Some(7)), Units { preferred: 4096, least: 4096 });
 }
 
 /// A target on a fake disk whose counters never move.

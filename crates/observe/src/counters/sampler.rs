@@ -57,7 +57,7 @@ pub struct Sampler {
     vmstat: Source,
     cpu: Source,
     softirqs: Source,
-    pressure: [Source; 3],
+    pressure: PressureFiles,
     interrupts: Source,
     /// Devices whose interrupts can be told apart, and how the names of these begin.
     vectors: Vec<(String, String)>,
@@ -86,7 +86,11 @@ impl Sampler {
             vmstat: proc("vmstat"),
             cpu: proc("stat"),
             softirqs: proc("softirqs"),
-            pressure: ["cpu", "io", "memory"].map(|what| proc(&format!("pressure/{what}"))),
+            pressure: PressureFiles {
+                cpu: proc("pressure/cpu"),
+                io: proc("pressure/io"),
+                memory: proc("pressure/memory"),
+            },
             interrupts: proc("interrupts"),
             vectors: facts
                 .devices
@@ -129,7 +133,7 @@ impl Sampler {
             vmstat,
             cpu,
             cpus,
-            pressure: pressure(&self.pressure, buffer),
+            pressure: self.pressure.read(buffer),
             softirq_block: softirq_block.unwrap_or_default(),
             interrupts: interrupts(&self.interrupts, &self.vectors, detail, buffer),
             uring_workers: uring.map(|(threads, _)| threads),
@@ -201,13 +205,22 @@ fn uring_workers(tasks: &Path) -> Option<(u32, u64)> {
     })
 }
 
-fn pressure([cpu, io, memory]: &[Source; 3], buffer: &mut Vec<u8>) -> Option<Pressure> {
-    let mut some_ns = |source: &Source| source.read(buffer).and_then(formats::pressure_some_ns);
-    Some(Pressure {
-        cpu_some_ns: some_ns(cpu)?,
-        io_some_ns: some_ns(io)?,
-        memory_some_ns: some_ns(memory)?,
-    })
+/// Files of `/proc/pressure`.
+#[derive(Debug)]
+struct PressureFiles {
+    cpu: Source,
+    io: Source,
+    memory: Source,
+}
+
+impl PressureFiles {
+    fn read(&self, buffer: &mut Vec<u8>) -> Option<Pressure> {
+        Some(Pressure {
+            cpu_some_ns: self.cpu.read(buffer).and_then(formats::pressure_some_ns)?,
+            io_some_ns: self.io.read(buffer).and_then(formats::pressure_some_ns)?,
+            memory_some_ns: self.memory.read(buffer).and_then(formats::pressure_some_ns)?,
+        })
+    }
 }
 
 /// A file of counters, kept open.
@@ -219,7 +232,7 @@ impl Source {
         Source(File::open(path).ok())
     }
 
-    /// The text now: a read from the start makes the kernel write it anew.
+    /// The text now: a read from the start makes the kernel write it again.
     fn read<'a>(&self, buffer: &'a mut Vec<u8>) -> Option<&'a str> {
         const STEP: usize = 16 << 10;
         let file = self.0.as_ref()?;

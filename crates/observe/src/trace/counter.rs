@@ -41,10 +41,17 @@ pub struct Event {
 }
 
 impl Event {
-    /// The sector behind it, wherever its record says that it is.
+    /// The sector after it, wherever its record says that it is.
     fn end(&self) -> u64 {
         self.sector.saturating_add(self.bytes / 512)
     }
+}
+
+/// Identity of a request between its events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct RequestKey {
+    sector: u64,
+    place: u32,
 }
 
 /// Ends that wait for their beginnings, at most.
@@ -61,10 +68,10 @@ pub struct Counter {
     /// Who issued the requests of each place.
     issuers: Vec<HashMap<u32, Issuer>>,
     /// Sector and place → requests that were issued.
-    pending: HashMap<(u64, u32), Vec<Event>>,
+    pending: HashMap<RequestKey, Vec<Event>>,
     /// Sector and place → when one was done whose beginning was not told yet: a CPU can be late to
     /// tell.
-    early: HashMap<(u64, u32), u64>,
+    early: HashMap<RequestKey, u64>,
     /// Whether new requests are looked at.
     open: bool,
 }
@@ -138,7 +145,7 @@ impl Counter {
     pub fn count(&mut self, event: &Event) {
         let Some(device) = self.devices.get(&event.device).copied() else { return };
         let at = device.slot * 4 + event.direction.number() as u32;
-        let key = (event.sector, at);
+        let key = RequestKey { sector: event.sector, place: at };
         let (places, own_pid) = (&mut self.places[at as usize], self.own_pid);
         let is_own = |issuer: &Event| own_pid == Some(issuer.pid);
         let bio_based = device.bio_based == 1;
@@ -206,8 +213,8 @@ impl Counter {
     }
 }
 
-/// The first of those that were issued for a sector.
-fn take(pending: &mut HashMap<(u64, u32), Vec<Event>>, key: (u64, u32)) -> Option<Event> {
+/// The first request that was issued for a sector.
+fn take(pending: &mut HashMap<RequestKey, Vec<Event>>, key: RequestKey) -> Option<Event> {
     let alike = pending.get_mut(&key)?;
     let first = (!alike.is_empty()).then(|| alike.remove(0));
     if alike.is_empty() {

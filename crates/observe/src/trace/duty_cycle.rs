@@ -113,12 +113,7 @@ impl Programs {
     /// Ends the window and detaches the programs once the requests of it are complete; new ones are
     /// not traced. `completed_before` requests completed before it, and the completions of `lost`
     /// were never seen; the result is how many are lost by now.
-    fn pause(
-        &self,
-        held: Vec<OwnedFd>,
-        (window, completed_before): (Duration, u64),
-        lost: u64,
-    ) -> u64 {
+    fn pause(&self, held: Vec<OwnedFd>, window: Duration, completed_before: u64, lost: u64) -> u64 {
         let in_flight = || {
             let [_, issued, completed] = self.counted();
             (issued.saturating_sub(completed).saturating_sub(lost), completed)
@@ -172,7 +167,7 @@ impl Programs {
                 start = end;
                 continue;
             }
-            lost = self.pause(held, (window, start[COMPLETED]), lost);
+            lost = self.pause(held, window, start[COMPLETED], lost);
             start = self.counted();
             cpu.charge(start[HANDLED].wrapping_sub(end[HANDLED]));
             cpu.charge_ns(PAUSE_NS);

@@ -29,11 +29,12 @@ const MEMBERS_MAX: u32 = 1 << 16;
 
 /// Processes whose requests are counted apart.
 #[derive(Clone, Debug)]
-pub enum Own {
-    /// One.
-    Process(u32),
-    /// Some, each [`MEMBER`] or [`super::programs::PARENT`], and what they start.
-    Members(Vec<(u32, u64)>),
+pub struct Own {
+    /// Our own process, as the kernel numbers it.
+    pub pid: u32,
+    /// Processes that are counted apart instead of ours, each [`MEMBER`] or
+    /// [`super::programs::PARENT`], and their descendants.
+    pub members: Option<Vec<(u32, u64)>>,
 }
 
 /// Programs in the kernel that count until this is dropped.
@@ -58,7 +59,7 @@ pub enum Source<'a> {
 
 /// The traced processes with their roles; none where only our own process is traced.
 fn members_map(own: &Own, cpus: usize) -> io::Result<Option<Map>> {
-    let Own::Members(members) = own else { return Ok(None) };
+    let Some(members) = &own.members else { return Ok(None) };
     let map = Map::new(Kind::Hash, 8, 8, MEMBERS_MAX, cpus)?;
     for (pid, role) in members {
         map.set(&u64::from(*pid).to_ne_bytes(), &role.to_ne_bytes())?;
@@ -117,10 +118,7 @@ impl Counting {
             window: kept.window.number(),
             pending: kept.pending.number(),
             own_requests: own_requests.number(),
-            own_pid: match own {
-                Own::Process(pid) => *pid,
-                Own::Members(_) => 0,
-            },
+            own_pid: if own.members.is_none() { own.pid } else { 0 },
             members: members.as_ref().map(Map::number),
             makers: makers.as_ref().map(Map::number),
         };

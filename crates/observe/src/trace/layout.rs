@@ -71,24 +71,39 @@ impl Part {
     }
 
     /// From the offsets of all fields, each at most 8 bytes.
-    fn new(fields: [u32; 9]) -> Option<Part> {
-        let from = *fields.iter().min()?;
-        let used = fields.iter().max()? + 8 - from;
-        let at = |i: usize| (fields[i] - from) as i16;
+    fn new(of: &Offsets) -> Option<Part> {
+        let times_and_tags = [of.started, of.taken, of.tag, of.scheduler_tag, of.hardware_queue];
+        let all = [of.device, of.sector, of.length, of.flags].into_iter().chain(times_and_tags);
+        let from = all.clone().min()?;
+        let used = all.max()? + 8 - from;
+        let in_part = |offset: u32| (offset - from) as i16;
         (used as usize <= Layout::COPY_BYTES).then(|| Part {
             from,
             used,
-            device: at(0),
-            sector: at(1),
-            length: at(2),
-            flags: at(3),
-            started: at(4),
-            taken: at(5),
-            tag: at(6),
-            scheduler_tag: at(7),
-            hardware_queue: at(8),
+            device: in_part(of.device),
+            sector: in_part(of.sector),
+            length: in_part(of.length),
+            flags: in_part(of.flags),
+            started: in_part(of.started),
+            taken: in_part(of.taken),
+            tag: in_part(of.tag),
+            scheduler_tag: in_part(of.scheduler_tag),
+            hardware_queue: in_part(of.hardware_queue),
         })
     }
+}
+
+/// Offsets of the fields of [`Part`] in the kernel's structure.
+struct Offsets {
+    device: u32,
+    sector: u32,
+    length: u32,
+    flags: u32,
+    started: u32,
+    taken: u32,
+    tag: u32,
+    scheduler_tag: u32,
+    hardware_queue: u32,
 }
 
 impl Layout {
@@ -110,18 +125,29 @@ impl Layout {
             Some(disk) => (disk, Vec::new()),
             None => (request("q")?, vec![field("request_queue", "disk")?]),
         };
-        let times = [request("start_time_ns")?, request("io_start_time_ns")?];
-        let (sector, length) = (request("__sector")?, request("__data_len")?);
-        let flags = request("cmd_flags")?;
-        let [started, taken] = times;
-        let tags = [request("tag")?, request("internal_tag")?];
-        let [tag, scheduler] = tags;
-        let queue = request("mq_hctx")?;
-        let of_request = [device, sector, length, flags, started, taken, tag, scheduler, queue];
+        let of_request = Offsets {
+            device,
+            started: request("start_time_ns")?,
+            taken: request("io_start_time_ns")?,
+            sector: request("__sector")?,
+            length: request("__data_len")?,
+            flags: request("cmd_flags")?,
+            tag: request("tag")?,
+            scheduler_tag: request("internal_tag")?,
+            hardware_queue: request("mq_hctx")?,
+        };
         let sector = bio("bi_iter.bi_sector")?;
-        let of_bio = [bio("bi_bdev")?, sector, bio("bi_iter.bi_size")?, bio("bi_opf")?];
-        let [device, _, length, flags] = of_bio;
-        let of_bio = [device, sector, length, flags, sector, sector, sector, sector, sector];
+        let of_bio = Offsets {
+            device: bio("bi_bdev")?,
+            sector,
+            length: bio("bi_iter.bi_size")?,
+            flags: bio("bi_opf")?,
+            started: sector,
+            taken: sector,
+            tag: sector,
+            scheduler_tag: sector,
+            hardware_queue: sector,
+        };
         let major = field("gendisk", "major")?;
         if field("gendisk", "first_minor")? != major + 4 {
             return Err("gendisk.first_minor behind gendisk.major".to_owned());
@@ -139,8 +165,8 @@ impl Layout {
             fork: btf.argument("sched_process_fork", "task_struct").and_then(|parent_argument| {
                 Some(Fork { parent_argument, process: btf.field("task_struct", "tgid")? })
             }),
-            request: Part::new(of_request).ok_or("a request of at most 320 bytes")?,
-            bio: Part::new(of_bio).ok_or("a bio of at most 320 bytes")?,
+            request: Part::new(&of_request).ok_or("a request of at most 320 bytes")?,
+            bio: Part::new(&of_bio).ok_or("a bio of at most 320 bytes")?,
             disk_of_request,
             disk_of_bio: vec![field("block_device", "bd_disk")?],
             major,

@@ -120,14 +120,14 @@ struct Writer<'a> {
     code: Code,
     maps: &'a Maps,
     /// Bits of the flags on the stack.
-    flag_bits: [Option<u32>; tally::FLAGS.len()],
+    flag_bits: &'a [Option<u32>],
     /// Where a program ends.
     out: Label,
 }
 
 impl<'a> Writer<'a> {
     /// Begins with the arguments in r6.
-    fn new(maps: &'a Maps, flag_bits: [Option<u32>; tally::FLAGS.len()]) -> Writer<'a> {
+    fn new(maps: &'a Maps, flag_bits: &'a [Option<u32>]) -> Writer<'a> {
         let mut code = Code::default();
         let out = code.label();
         code.copy(R6, R1);
@@ -344,7 +344,7 @@ impl<'a> Writer<'a> {
         c.alu_reg(Alu::Add, R1, R7);
         c.store(Dw, R6, at(tally::BYTES), R1);
         c.load(Dw, R8, FP, FLAGS);
-        for (i, bit) in self.flag_bits.into_iter().enumerate() {
+        for (i, bit) in self.flag_bits.iter().copied().enumerate() {
             let Some(bit) = bit.filter(|bit| *bit < 31) else { continue };
             let (set, unset) = (c.label(), c.label());
             c.jump_if(If::Set, R8, 1 << bit, set);

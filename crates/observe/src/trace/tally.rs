@@ -93,7 +93,7 @@ pub fn own_issuer(numbers: &Owners<[u64; NUMBERS]>, pid: u32) -> Option<Issuer> 
 }
 
 /// The counts by name.
-fn read(device: &str, direction: RequestOp, numbers: &[u64; NUMBERS]) -> Requests {
+fn read(device: &str, direction: RequestOp, numbers: &[u64]) -> Requests {
     let steps = |from: usize, many: usize, floor: &dyn Fn(usize) -> u64| -> Vec<(u64, u64)> {
         let counts = numbers[from..from + many].iter().enumerate();
         counts.filter(|(_, count)| **count > 0).map(|(i, count)| (floor(i), *count)).collect()

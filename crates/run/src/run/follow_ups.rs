@@ -286,15 +286,10 @@ mod tests {
         PhaseRecord { measurements: vec![measurement], ..PhaseRecord::default() }
     }
 
-    /// The phase with that change, and so much load.
-    fn changed(
-        run: &Run,
-        phase: &Phase,
-        bytes: u64,
-        change: Change,
-        load: (u32, u32),
-    ) -> Option<Phase> {
-        let (workers, depth) = load;
+    /// The phase with that change; a change of load doubles it.
+    fn changed(run: &Run, phase: &Phase, bytes: u64, change: Change) -> Option<Phase> {
+        let workers = if change == Change::MoreWorkers { 2 } else { 1 };
+        let depth = if change == Change::MoreDepth { 2 } else { 1 };
         let question = Question { change, workers, depth, why: String::new() };
         run.changed(phase, &read(bytes), &question)
     }
@@ -306,14 +301,14 @@ mod tests {
         std::fs::write(&theirs, "precious").expect("written");
         let (mut theirs, phase) = run(&theirs, Mix::WRITE, Access::Random);
         theirs.phase(Step::Planned { index: 0, repeat: 0 }).expect("it may, and runs");
-        assert_eq!(changed(&theirs, &phase, 0, Change::SamePlaces, (1, 1)), None);
+        assert_eq!(changed(&theirs, &phase, 0, Change::SamePlaces), None);
         let (mut ours, phase) = run(&dir.path().join("ours"), Mix::WRITE, Access::Random);
-        assert_eq!(changed(&ours, &phase, 0, Change::SamePlaces, (1, 1)), None, "it is not there");
+        assert_eq!(changed(&ours, &phase, 0, Change::SamePlaces), None, "it is not there");
         ours.phase(Step::Planned { index: 0, repeat: 0 }).expect("it runs");
-        assert!(changed(&ours, &phase, 0, Change::SamePlaces, (1, 1)).is_some());
-        assert_eq!(changed(&ours, &phase, 0, Change::MoreWorkers, (2, 1)), None);
+        assert!(changed(&ours, &phase, 0, Change::SamePlaces).is_some());
+        assert_eq!(changed(&ours, &phase, 0, Change::MoreWorkers), None);
         ours.report.plan.targets[0].keep = true;
-        assert_eq!(changed(&ours, &phase, 0, Change::SamePlaces, (1, 1)), None, "it is to be kept");
+        assert_eq!(changed(&ours, &phase, 0, Change::SamePlaces), None, "it is to be kept");
     }
 
     #[test]
@@ -321,7 +316,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().expect("a scratch file");
         let (sequence, phase) = run(file.path(), Mix::READ, Access::Sequential);
         let start = |bytes| {
-            let deeper = changed(&sequence, &phase, bytes, Change::MoreDepth, (1, 2))?;
+            let deeper = changed(&sequence, &phase, bytes, Change::MoreDepth)?;
             Some(deeper.jobs[0].blocks()?.range.start)
         };
         assert_eq!(start(8192), Some(Extent::Bytes(Bytes(8192))));
@@ -329,7 +324,7 @@ mod tests {
         assert_eq!(start((1 << 20) + 8192), Some(Extent::Bytes(Bytes(8192))));
         assert_eq!(start((2 << 20) - 4096), Some(Extent::Bytes(Bytes(0))), "all was read before");
         let random = run(file.path(), Mix::READ, Access::Random);
-        let twice = changed(&random.0, &random.1, 8192, Change::MoreWorkers, (2, 1));
+        let twice = changed(&random.0, &random.1, 8192, Change::MoreWorkers);
         let twice = twice.expect("it can");
         assert_eq!(twice.jobs[0].workers, 2);
     }

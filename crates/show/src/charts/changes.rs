@@ -14,7 +14,7 @@ const LINEAR_MAX: f64 = 3.0;
 /// The changes of figures as shares of the baseline, for a page that tells the rest. Bars of
 /// changes that were not shown, or whose results cannot be believed, are hollow, and words behind
 /// each bar say which it is.
-pub fn changes(figures: &[&FigureChange], labels: [&str; 2], confidence: f64) -> Chart {
+pub fn changes(figures: &[&FigureChange], from: &str, to: &str, confidence: f64) -> Chart {
     let names: Vec<String> = figures.iter().map(|of| name(of)).collect();
     let bars = figures.iter().enumerate().map(|(row, of)| bar(row, of)).collect();
     Chart {
@@ -22,7 +22,7 @@ pub fn changes(figures: &[&FigureChange], labels: [&str; 2], confidence: f64) ->
         subtitle: legend(confidence),
         description: format!("Changes. {}.", told(figures.iter().copied().zip(&names))),
         x: Axis::categories("", names),
-        panels: vec![panel(labels, bars)],
+        panels: vec![panel(from, to, bars)],
         ..Chart::default()
     }
 }
@@ -57,11 +57,11 @@ pub fn comparison(comparison: &Comparison, runs: &[Run<'_>]) -> Result<Chart, St
         if found.is_empty() {
             continue;
         }
-        let labels = [label(0), label(nth)];
+        let (from, to) = (label(0), label(nth));
         let bars = found.iter().map(|(row, of)| bar(*row, of)).collect();
-        panels.push(panel([&labels[0], &labels[1]], bars));
+        panels.push(panel(&from, &to, bars));
         let named = found.iter().map(|(row, of)| (*of, &names[*row]));
-        sentences.push(format!("From {} to {}: {}.", labels[0], labels[1], told(named)));
+        sentences.push(format!("From {from} to {to}: {}.", told(named)));
     }
     let framed = frame::framed(Chart::default(), "changes", runs);
     let more = (left_out > 0)
@@ -125,11 +125,11 @@ fn bar(row: usize, figure: &FigureChange) -> Bar {
     }
 }
 
-fn panel(labels: [&str; 2], bars: Vec<Bar>) -> Panel {
+fn panel(from: &str, to: &str, bars: Vec<Bar>) -> Panel {
     let ends = bars.iter().map(|bar| bar.interval.map_or(bar.value, |(_, to)| to.max(bar.value)));
     // Beside one that became many times as much, all else would be too short to see.
     let scale = if ends.fold(0.0, f64::max) > LINEAR_MAX { Scale::Times } else { Scale::Linear };
-    let label = format!("Change from {} to {}", labels[0], labels[1]);
+    let label = format!("Change from {from} to {to}");
     let axis = Axis::new(&label, Unit::Change, scale);
     Panel::new(axis, vec![Series::new(String::new(), 0, Shape::Bars(bars))])
 }
@@ -180,7 +180,7 @@ mod tests {
     fn a_loss_is_a_full_bar_to_the_left_and_what_was_not_shown_is_hollow() {
         let lost = figure("p", -0.25, Outcome::Worse);
         let same = figure("p", 0.002, Outcome::NotShown);
-        let chart = changes(&[&lost, &same], ["A", "B"], 0.95);
+        let chart = changes(&[&lost, &same], "A", "B", 0.95);
         let bars = bars(&chart.panels[0]);
         assert_eq!(
             (bars[0].value, bars[0].is_doubtful, bars[0].note.as_str()),
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn beside_many_times_as_much_bars_go_by_logarithms() {
         let (some, many) = (figure("p", 2.5, Outcome::Worse), figure("p", 13.0, Outcome::Worse));
-        let scale = |of: &[&FigureChange]| changes(of, ["A", "B"], 0.95).panels[0].y.scale.clone();
+        let scale = |of: &[&FigureChange]| changes(of, "A", "B", 0.95).panels[0].y.scale.clone();
         assert_eq!([scale(&[&some]), scale(&[&some, &many])], [Scale::Linear, Scale::Times]);
     }
 

@@ -17,8 +17,7 @@ fn run(label: &str, verdict: Verdict) -> ComparedRun {
     }
 }
 
-fn figure(kind: FigureKind, values: [f64; 2], outcome: Outcome) -> FigureChange {
-    let [baseline, run] = values;
+fn figure(kind: FigureKind, baseline: f64, run: f64, outcome: Outcome) -> FigureChange {
     let change = run / baseline - 1.0;
     let known = outcome != Outcome::Unknown;
     let why = "there are neither repeats nor intervals enough; --repeats 5 would tell".to_owned();
@@ -43,9 +42,21 @@ fn figure(kind: FigureKind, values: [f64; 2], outcome: Outcome) -> FigureChange 
     }
 }
 
-fn difference(area: Area, name: &str, values: [Option<&str>; 2], matters: bool) -> Difference {
-    let [baseline, run] = values.map(|value| value.map(str::to_owned));
-    Difference { area, name: name.into(), baseline, run, matters, intended: name != "kernel" }
+fn difference(
+    area: Area,
+    name: &str,
+    baseline: Option<&str>,
+    run: Option<&str>,
+    matters: bool,
+) -> Difference {
+    Difference {
+        area,
+        name: name.into(),
+        baseline: baseline.map(str::to_owned),
+        run: run.map(str::to_owned),
+        matters,
+        intended: name != "kernel",
+    }
 }
 
 fn sample() -> Comparison {
@@ -56,23 +67,25 @@ fn sample() -> Comparison {
         headline: "B ran under other conditions than A.".into(),
         fairness: Fairness::OtherEnvironment,
         differences: vec![
-            difference(Area::Host, "kernel", [Some("6.12.1"), Some("6.18.44")], true),
-            difference(Area::Storage, "scheduler", [Some("none"), Some("mq-deadline")], true),
+            difference(Area::Host, "kernel", Some("6.12.1"), Some("6.18.44"), true),
+            difference(Area::Storage, "scheduler", Some("none"), Some("mq-deadline"), true),
             difference(
                 Area::Host,
                 "time of workers waiting for a CPU in random read 4 KiB",
-                [Some("loop device (734 MB) over ext4"), Some("vda (virtio, disk, 275 GB)")],
+                Some("loop device (734 MB) over ext4"),
+                Some("vda (virtio, disk, 275 GB)"),
                 true,
             ),
-            difference(Area::Storage, "link", [None, Some("PCIe 8.0 GT/s x4")], true),
+            difference(Area::Storage, "link", None, Some("PCIe 8.0 GT/s x4"), true),
             difference(
                 Area::Storage,
                 "mount options",
-                [Some(mounts[0].as_str()), Some(mounts[1].as_str())],
+                Some(mounts[0].as_str()),
+                Some(mounts[1].as_str()),
                 true,
             ),
-            difference(Area::Plan, "seed", [Some("1"), Some("2")], false),
-            difference(Area::Plan, "stop.time", [Some("4s"), Some("30s")], false),
+            difference(Area::Plan, "seed", Some("1"), Some("2"), false),
+            difference(Area::Plan, "stop.time", Some("4s"), Some("30s"), false),
         ],
         doubts: vec![Doubt {
             run: "B".into(),
@@ -82,11 +95,11 @@ fn sample() -> Comparison {
         }],
         unmatched: vec!["B: write".into()],
         figures: vec![
-            figure(FigureKind::OpsPerS, [16_500.0, 12_100.0], Outcome::Worse),
-            figure(FigureKind::BytesPerS, [67.6e6, 49.6e6], Outcome::Suspected),
-            figure(FigureKind::LatencyMean, [61_100.0, 54_300.0], Outcome::Better),
-            figure(FigureKind::LatencyPercentile(99.0), [163e3, 160e3], Outcome::NotShown),
-            figure(FigureKind::LatencyPercentile(99.9), [3.8e6, 60.1e6], Outcome::Unknown),
+            figure(FigureKind::OpsPerS, 16_500.0, 12_100.0, Outcome::Worse),
+            figure(FigureKind::BytesPerS, 67.6e6, 49.6e6, Outcome::Suspected),
+            figure(FigureKind::LatencyMean, 61_100.0, 54_300.0, Outcome::Better),
+            figure(FigureKind::LatencyPercentile(99.0), 163e3, 160e3, Outcome::NotShown),
+            figure(FigureKind::LatencyPercentile(99.9), 3.8e6, 60.1e6, Outcome::Unknown),
         ],
     };
     let check = |condition: &str, result: CheckResult| Check {

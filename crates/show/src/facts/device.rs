@@ -136,7 +136,7 @@ fn sized(name: &str, fact: &Option<Fact<u64>>) -> Option<String> {
     value(fact).filter(|bytes| **bytes > 0).map(|bytes| format!("{name} {}", size(*bytes)))
 }
 
-fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
+fn joined(parts: impl IntoIterator<Item = Option<String>>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

@@ -26,7 +26,8 @@ pub(super) fn key_numbers(report: &Report) -> Option<String> {
 
 /// Those that were measured and can be believed.
 pub(super) fn all(report: &Report) -> Vec<KeyNumber> {
-    let results: Vec<Shown<'_>> = report.judged().filter_map(|of| Shown::new(report, of)).collect();
+    let results: Vec<Shown<'_>> =
+        report.judged().filter_map(|(phase, judged)| Shown::new(report, phase, judged)).collect();
     let best_by = |rate: &dyn Fn(&Shown) -> f64, is: &dyn Fn(&Shown) -> bool| {
         let fit = results.iter().filter(|result| is(result));
         fit.max_by(|a, b| rate(a).total_cmp(&rate(b)))
@@ -70,7 +71,8 @@ struct Shown<'a> {
 impl<'a> Shown<'a> {
     fn new(
         report: &'a Report,
-        (phase, judged): (&'a PhaseRecord, &PhaseJudgement),
+        phase: &'a PhaseRecord,
+        judged: &PhaseJudgement,
     ) -> Option<Shown<'a>> {
         let planned = report.plan.phases.get(phase.phase)?;
         let ([job], [measured]) = (&planned.jobs[..], &phase.measurements[..]) else { return None };

@@ -21,9 +21,9 @@ pub(super) fn fit(
     let longest = blocks.size.write.max().0;
     if blocks.mix.write > 0 && longest > zone {
         let message = format!("a write of {longest} bytes does not fit into a zone of {zone}");
-        let known_as = "buflen exceeds zone size".to_owned();
+        let known_as = "buflen exceeds zone size";
         let remedy = "make zones longer, or blocks shorter";
-        return diagnostics.wrong_known_as(from, "bs", [message, known_as], remedy);
+        return diagnostics.wrong_known_as(from, "bs", message, known_as, remedy);
     }
     let uneven = |(op, size): (Direction, &SizeSpec)| {
         let sizes = [size.min().0, size.max().0];
@@ -36,7 +36,7 @@ pub(super) fn fit(
         let message = format!("blocks of {size} bytes that are verified leave a rest in a zone");
         let known_as = format!("block size {size} is not a divisor of the zone size {zone}");
         let remedy = "use sizes that divide a zone";
-        return diagnostics.wrong_known_as(from, "bs", [message, known_as], remedy);
+        return diagnostics.wrong_known_as(from, "bs", message, &known_as, remedy);
     }
     let mut present = u64::MAX;
     for file in files.iter() {
@@ -70,8 +70,8 @@ pub(super) fn fit(
     let start = start.div_ceil(zone).saturating_mul(zone);
     if start >= end {
         let message = format!("no whole zone of {zone} bytes is in range");
-        let known_as = "io_size must be at least one zone".to_owned();
-        return diagnostics.wrong_known_as(from, "size", [message, known_as], "use a larger size");
+        let known_as = "io_size must be at least one zone";
+        return diagnostics.wrong_known_as(from, "size", message, known_as, "use a larger size");
     }
     blocks.range.start = Extent::Bytes(Bytes(start));
     blocks.range.length = Some(Extent::Bytes(Bytes(end - start)));

@@ -62,12 +62,7 @@ pub(in crate::lower) fn lower(from: &Instance<'_>, diagnostics: &mut Diagnostics
         let message = "zones of an ordinary file or device need a length".to_owned();
         let known_as = "Specifying the zone size is mandatory for regular file/block device with \
                         --zonemode=zbd";
-        diagnostics.wrong_known_as(
-            from,
-            "zonemode",
-            [message, known_as.to_owned()],
-            "set zonesize",
-        );
+        diagnostics.wrong_known_as(from, "zonemode", message, known_as, "set zonesize");
         return None;
     };
     lengths(from, length, gap, diagnostics);
@@ -116,7 +111,7 @@ fn recovers(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> bool {
 /// A zone must be long enough for the job's operations.
 fn lengths(from: &Instance<'_>, length: u64, gap: u64, diagnostics: &mut Diagnostics) {
     let mut wrong = |option: &str, message: String, known_as: &str, remedy: &str| {
-        diagnostics.wrong_known_as(from, option, [message, known_as.to_owned()], remedy);
+        diagnostics.wrong_known_as(from, option, message, known_as, remedy);
     };
     if length < SECTOR_BYTES {
         let message = format!("a zone of {length} bytes is shorter than a sector");

@@ -56,28 +56,39 @@ impl Rate {
     }
 }
 
+/// One end of a hop, with its current rate.
+struct End {
+    directory: PathBuf,
+    rate: Rate,
+}
+
+impl End {
+    fn read(directory: &Path, roots: &Roots) -> Option<End> {
+        let rate = Rate::read(directory, "current", roots)?;
+        Some(End { directory: directory.to_path_buf(), rate })
+    }
+}
+
 /// The hops on the way from the device to the root, the device's own first.
 pub(super) fn of(node: &Node) -> Vec<Link> {
-    let ends: Vec<(PathBuf, Rate)> = node
-        .above()
-        .filter_map(|path| Some((path.to_path_buf(), Rate::read(path, "current", &node.roots)?)))
-        .collect();
+    let ends: Vec<End> = node.above().filter_map(|path| End::read(path, &node.roots)).collect();
     hops(&ends).filter_map(|(end, port)| hop(end, port, &node.roots)).collect()
 }
 
 /// The ends in pairs. Going up they alternate: a device's or switch's end, the port above it. Two
 /// neighbours that disagree are not of one hop.
-fn hops(ends: &[(PathBuf, Rate)]) -> impl Iterator<Item = (&(PathBuf, Rate), Option<&Path>)> {
+fn hops(ends: &[End]) -> impl Iterator<Item = (&End, Option<&Path>)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let end = ends.get(at)?;
-        let port = ends.get(at + 1).filter(|port| port.1 == end.1);
+        let port = ends.get(at + 1).filter(|port| port.rate == end.rate);
         at += if port.is_some() { 2 } else { 1 };
-        Some((end, port.map(|port| port.0.as_path())))
+        Some((end, port.map(|port| port.directory.as_path())))
     })
 }
 
-fn hop((directory, rate): &(PathBuf, Rate), port: Option<&Path>, roots: &Roots) -> Option<Link> {
+fn hop(end: &End, port: Option<&Path>, roots: &Roots) -> Option<Link> {
+    let End { directory, rate } = end;
     let (lane_mb_per_s, code) = rate.lane()?;
     let (speed, width) = (rate.speed, rate.width);
     let mb_per_s = lane_mb_per_s.saturating_mul(width);

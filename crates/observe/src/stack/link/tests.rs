@@ -7,16 +7,13 @@ fn link(fake: &Fake, name: &str) -> Option<Link> {
     narrowest(&way(&Node::open(name, &fake.roots).expect("it was made"), DeviceKind::Scsi))
 }
 
-fn pcie_end(fake: &Fake, place: &str, current: (&str, &str), max: (&str, &str)) {
-    fake.write_all(
-        &format!("sys/devices/{place}"),
-        &[
-            ("current_link_speed", current.0),
-            ("current_link_width", current.1),
-            ("max_link_speed", max.0),
-            ("max_link_width", max.1),
-        ],
-    );
+/// Writes the attributes of an end; rates are speed and width, such as `8.0 GT/s PCIe x2`.
+fn pcie_end(fake: &Fake, place: &str, current: &str, max: &str) {
+    for (name, rate) in [("current", current), ("max", max)] {
+        let (speed, width) = rate.split_once(" x").expect("a speed and a width");
+        fake.write(&format!("sys/devices/{place}/{name}_link_speed"), speed);
+        fake.write(&format!("sys/devices/{place}/{name}_link_width"), width);
+    }
 }
 
 fn possible(link: &Link) -> Option<&str> {
@@ -26,7 +23,7 @@ fn possible(link: &Link) -> Option<&str> {
 #[test]
 fn the_narrowest_hop_may_be_an_uplink() {
     let fake = Fake::new();
-    let (gen3, gen4) = (("8.0 GT/s PCIe", "2"), ("16.0 GT/s PCIe", "4"));
+    let (gen3, gen4) = ("8.0 GT/s PCIe x2", "16.0 GT/s PCIe x4");
     let hops = ["00:1c.0", "00:1c.0/01:00.0", "00:1c.0/01:00.0/02:03.0"];
     pcie_end(&fake, &format!("pci0000:00/{}", hops[0]), gen3, gen4);
     pcie_end(&fake, &format!("pci0000:00/{}", hops[1]), gen3, gen3);
@@ -46,7 +43,7 @@ fn the_narrowest_hop_may_be_an_uplink() {
 fn one_end_alone_tells_nothing_possible() {
     let fake = Fake::new();
     let place = "pci0000:00/0000:00:04.0";
-    pcie_end(&fake, place, ("16.0 GT/s PCIe", "4"), ("32.0 GT/s PCIe", "4"));
+    pcie_end(&fake, place, "16.0 GT/s PCIe x4", "32.0 GT/s PCIe x4");
     fake.disk("nvme0n1", "259:0", &format!("{place}/nvme/nvme0/nvme0n1"));
     let link = link(&fake, "nvme0n1").expect("a slot");
     assert_eq!((link.ceiling_bytes_per_s, possible(&link)), (7_876_000_000, None));
@@ -54,13 +51,13 @@ fn one_end_alone_tells_nothing_possible() {
 
 #[test]
 fn unknown_speeds_are_no_link() {
-    for (speed, width) in [("Unknown", "4"), ("Unknown speed", "0"), ("8.0 GT/s PCIe", "255")] {
+    for rate in ["Unknown x4", "Unknown speed x0", "8.0 GT/s PCIe x255"] {
         let fake = Fake::new();
-        pcie_end(&fake, "pci0000:00/0000:00:04.0", (speed, width), (speed, width));
+        pcie_end(&fake, "pci0000:00/0000:00:04.0", rate, rate);
         fake.disk("sda", "8:0", "pci0000:00/0000:00:04.0/ata1/host0/block/sda");
         let port = "sys/devices/pci0000:00/0000:00:04.0/ata1/link1/ata_link/link1";
         fake.write(&format!("{port}/sata_spd"), "<unknown>\n");
-        assert_eq!(link(&fake, "sda"), None, "{speed} {width}");
+        assert_eq!(link(&fake, "sda"), None, "{rate}");
     }
 }
 
@@ -68,7 +65,7 @@ fn unknown_speeds_are_no_link() {
 fn a_slow_slot_behind_a_fast_cable() {
     let fake = Fake::new();
     let slot = "pci0000:00/0000:00:04.0";
-    pcie_end(&fake, slot, ("5.0 GT/s PCIe", "1"), ("5.0 GT/s PCIe", "1"));
+    pcie_end(&fake, slot, "5.0 GT/s PCIe x1", "5.0 GT/s PCIe x1");
     fake.disk("sda", "8:0", &format!("{slot}/ata3/host2/target2:0:0/2:0:0:0/block/sda"));
     let port = format!("sys/devices/{slot}/ata3/link3/ata_link/link3");
     fake.write_all(&port, &[("sata_spd", "6.0 Gbps\n"), ("hw_sata_spd_limit", "6.0 Gbps\n")]);

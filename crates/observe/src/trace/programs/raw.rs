@@ -11,7 +11,7 @@ use super::{
 
 /// `block_rq_issue`.
 pub fn issue(maps: &Maps, layout: &Layout) -> Vec<Insn> {
-    let mut w = Writer::new(maps, layout.flag_bits);
+    let mut w = Writer::new(maps, &layout.flag_bits);
     request(&mut w, layout, layout.issue_argument);
     window(&mut w);
     w.issued();
@@ -25,7 +25,7 @@ pub fn issue(maps: &Maps, layout: &Layout) -> Vec<Insn> {
 
 /// `block_io_start`: the process that makes a request. Its name is known at no later moment.
 pub fn made(maps: &Maps, layout: &Layout, makers: i32, of: u32) -> Vec<Insn> {
-    let mut w = Writer::new(maps, layout.flag_bits);
+    let mut w = Writer::new(maps, &layout.flag_bits);
     request(&mut w, layout, of);
     w.running();
     memory(&mut w, of);
@@ -46,7 +46,7 @@ pub fn made(maps: &Maps, layout: &Layout, makers: i32, of: u32) -> Vec<Insn> {
 
 /// `block_rq_complete`.
 pub fn complete(maps: &Maps, layout: &Layout) -> Vec<Insn> {
-    let mut w = Writer::new(maps, layout.flag_bits);
+    let mut w = Writer::new(maps, &layout.flag_bits);
     request(&mut w, layout, layout.complete_argument);
     whole_only(&mut w, layout.complete_argument + 2);
     forget_maker(&mut w, layout.complete_argument);
@@ -62,7 +62,7 @@ pub fn complete(maps: &Maps, layout: &Layout) -> Vec<Insn> {
 
 /// `block_rq_requeue`.
 pub fn requeue(maps: &Maps, layout: &Layout, of: u32) -> Vec<Insn> {
-    let mut w = Writer::new(maps, layout.flag_bits);
+    let mut w = Writer::new(maps, &layout.flag_bits);
     request(&mut w, layout, of);
     find_owner(&mut w, &layout.request, of);
     window(&mut w);
@@ -72,7 +72,7 @@ pub fn requeue(maps: &Maps, layout: &Layout, of: u32) -> Vec<Insn> {
 
 /// `block_bio_queue`.
 pub fn queue(maps: &Maps, layout: &Layout) -> Vec<Insn> {
-    let mut w = Writer::new(maps, layout.flag_bits);
+    let mut w = Writer::new(maps, &layout.flag_bits);
     bio(&mut w, layout, layout.queue_argument);
     w.only(true);
     w.now();
@@ -87,7 +87,7 @@ pub fn queue(maps: &Maps, layout: &Layout) -> Vec<Insn> {
 
 /// `block_bio_complete`.
 pub fn bio_complete(maps: &Maps, layout: &Layout) -> Vec<Insn> {
-    let mut w = Writer::new(maps, layout.flag_bits);
+    let mut w = Writer::new(maps, &layout.flag_bits);
     w.code.load(Dw, R1, R6, argument(layout.bio_complete_argument));
     w.code.store(Dw, FP, POINTER, R1);
     w.lookup(maps.pending, POINTER);
@@ -109,7 +109,7 @@ pub fn bio_complete(maps: &Maps, layout: &Layout) -> Vec<Insn> {
 
 /// `block_split`.
 pub fn split(maps: &Maps, layout: &Layout, of: u32) -> Vec<Insn> {
-    let mut w = Writer::new(maps, layout.flag_bits);
+    let mut w = Writer::new(maps, &layout.flag_bits);
     bio(&mut w, layout, of);
     w.now();
     w.within(NOW, true);
@@ -121,7 +121,7 @@ pub fn split(maps: &Maps, layout: &Layout, of: u32) -> Vec<Insn> {
 
 /// `sched_process_fork`: the child of a member is one.
 pub fn fork(maps: &Maps, members: i32, fork: Fork) -> Vec<Insn> {
-    let mut w = Writer::new(maps, [None; tally::FLAGS.len()]);
+    let mut w = Writer::new(maps, &[]);
     w.code.call(Helper::PidTgid);
     w.code.alu(Alu::Shr, R0, 32);
     w.code.store(Dw, FP, KEY, R0);

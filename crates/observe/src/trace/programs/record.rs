@@ -32,7 +32,7 @@ const FLAG_BITS: [Option<u32>; tally::FLAGS.len()] =
 
 /// `block_rq_issue`.
 pub fn issue(maps: &Maps, format: &Format) -> Vec<Insn> {
-    let mut w = Writer::new(maps, FLAG_BITS);
+    let mut w = Writer::new(maps, &FLAG_BITS);
     record(&mut w, format);
     w.only(false);
     w.now();
@@ -71,7 +71,7 @@ pub fn issue(maps: &Maps, format: &Format) -> Vec<Insn> {
 
 /// `block_rq_complete`.
 pub fn complete(maps: &Maps, format: &Format) -> Vec<Insn> {
-    let mut w = Writer::new(maps, FLAG_BITS);
+    let mut w = Writer::new(maps, &FLAG_BITS);
     record(&mut w, format);
     w.only(false);
     w.now();
@@ -96,7 +96,7 @@ pub fn complete(maps: &Maps, format: &Format) -> Vec<Insn> {
 
 /// `block_rq_requeue`.
 pub fn requeue(maps: &Maps, format: &Format) -> Vec<Insn> {
-    let mut w = Writer::new(maps, FLAG_BITS);
+    let mut w = Writer::new(maps, &FLAG_BITS);
     record(&mut w, format);
     w.only(false);
     w.code.load(Dw, R1, FP, LENGTH);
@@ -132,7 +132,7 @@ fn take(w: &mut Writer<'_>) {
 
 /// `block_bio_queue`. That it is done can't be told: its record has another sector then.
 pub fn queue(maps: &Maps, format: &Format) -> Vec<Insn> {
-    let mut w = Writer::new(maps, FLAG_BITS);
+    let mut w = Writer::new(maps, &FLAG_BITS);
     record(&mut w, format);
     w.only(true);
     w.now();
@@ -146,7 +146,7 @@ pub fn queue(maps: &Maps, format: &Format) -> Vec<Insn> {
 
 /// `block_split`.
 pub fn split(maps: &Maps, format: &Format) -> Vec<Insn> {
-    let mut w = Writer::new(maps, FLAG_BITS);
+    let mut w = Writer::new(maps, &FLAG_BITS);
     record(&mut w, format);
     w.now();
     w.within(NOW, true);
