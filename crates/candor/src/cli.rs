@@ -95,11 +95,12 @@ const COMMON: [&str; 61] = [
 
 /// The command line as a whole.
 pub fn command() -> Command {
+    let tools: Vec<&str> = tools::TOOLS.iter().map(|tool| tool.name()).collect();
     Command::new("candor")
         .about(ABOUT)
         .long_about(LONG_ABOUT)
         .version(version::short())
-        .long_version(version::long())
+        .long_version(version::long(&tools))
         .subcommand_required(true)
         .arg_required_else_help(true)
         .max_term_width(100)
@@ -250,8 +251,8 @@ fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {
         Some(("cache", matches)) => commands::cache::main(matches, line),
         Some(("convert", matches)) => commands::convert::main(matches),
         Some(("options", matches)) => commands::options::main(matches),
-        Some(("completions", matches)) => commands::completions::main(matches),
-        Some(("man", matches)) => commands::man::main(matches),
+        Some(("completions", matches)) => commands::completions::main(matches, &command()),
+        Some(("man", matches)) => commands::man::main(matches, command()),
         // The parser lets no other word through.
         _ => exit::USAGE,
     }
@@ -260,7 +261,7 @@ fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {
 /// Help and version are data; everything else is a mistake of the caller's.
 fn refuse(error: &clap::Error, command: Option<&str>) -> u8 {
     if error.use_stderr() {
-        screen::tell(&foreign_words::refusal(error, command));
+        screen::tell(&foreign_words::refusal(error, command, &self::command()));
         return exit::USAGE;
     }
     match screen::data(&error.render().to_string()) {

@@ -20,6 +20,7 @@ pub mod options;
 pub mod run;
 pub mod scenario;
 pub mod show;
+pub mod suggest;
 pub mod tools;
 pub mod trace;
 pub mod tree;
@@ -35,9 +36,10 @@ use candor_run::{Control, HostOptions, RunError};
 use clap::ArgMatches;
 
 use self::foreign::Place;
+use self::foreign::lead::{Led, lead};
 use crate::exporter::RunExporter;
 use crate::flag::{self, CommandLine, Group};
-use crate::hosts::{Hosts, Led};
+use crate::hosts::Hosts;
 use crate::output::{self, Output};
 use crate::streamer::Streamer;
 use crate::{exit, live, screen, stored};
@@ -85,7 +87,7 @@ fn place(hosts: &Hosts, host: HostOptions) -> Result<(Place, Option<Led>), u8> {
     if *hosts == Hosts::default() {
         return Ok((Place::Here(host), None));
     }
-    match hosts.lead() {
+    match lead(hosts) {
         Ok(Some(led)) => {
             let HostOptions { force, block_trace, .. } = host;
             let options = FleetOptions { force, block_trace, ..led.options.clone() };
@@ -105,7 +107,7 @@ fn finish(result: Result<Report, RunError>, source: &Source, output: &Output) ->
         Ok(report) => report,
         Err(error) => return fail(&error, source, output),
     };
-    run::suggest::complete(&mut report);
+    suggest::complete(&mut report);
     let delivered = output.deliver(&mut report);
     if !output.no_history {
         crate::history::keep(&report);
@@ -129,25 +131,24 @@ enum Form {
     Whole,
 }
 
-/// How a stored report is read and shown.
+/// How a stored report is read and shown, and the flags that the command has for it.
 #[derive(Clone, Copy)]
-struct Reading {
+struct Reading<T: 'static> {
+    flags: &'static [Group<T>],
     read: fn(&str) -> Result<Report, String>,
     form: Form,
 }
 
-/// Shows a stored report, read in that way, and gives the exit code.
-/// `own` are the flags of the command and where they go, `first` is done with the report before it
-/// is shown.
+/// Shows a stored report, and returns the exit code. `draft` receives the flags of the command, and
+/// `first` runs before the report is shown.
 fn stored<T>(
     matches: &ArgMatches,
     mut line: CommandLine,
-    own: (&[Group<T>], &mut T),
-    reading: Reading,
+    reading: Reading<T>,
+    draft: &mut T,
     first: impl FnOnce(&Report, &Output, &T) -> Result<(), String>,
 ) -> u8 {
-    let (own, draft) = own;
-    let mut output = match flags(output::OF_REPORTS, own, matches, &mut line, draft) {
+    let mut output = match flags(output::OF_REPORTS, reading.flags, matches, &mut line, draft) {
         Ok(output) => output,
         Err(code) => return code,
     };

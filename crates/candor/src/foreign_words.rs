@@ -2,10 +2,8 @@
 
 use candor_plan::path_of;
 use candor_plan::shell::quoted;
-use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-
-use crate::cli;
+use clap::{Command, Error};
 
 /// Options of `candor run` for one of another tool: its name without dashes, the tool, and ours.
 const WORDS: [(&str, &str, &str); 47] = [
@@ -67,24 +65,24 @@ const COMMANDS: [(&[&str], &str); 5] = [
     (&["report", "view", "open"], "candor show REPORT shows a stored report"),
 ];
 
-/// The text for words that make no sense to the parser: its own, and behind it what to write
-/// instead where that is known. Guesses by spelling go where something better is known.
-pub fn refusal(error: &Error, command: Option<&str>) -> String {
+/// The text for words that the parser refuses: its own text, followed by the correct words if these
+/// are known; they replace the parser's guesses by spelling. `all` has all commands of candor.
+pub fn refusal(error: &Error, command: Option<&str>, all: &Command) -> String {
     let text = error.render().to_string();
-    let Some(hint) = hint(error, command) else { return text };
+    let Some(hint) = hint(error, command, all) else { return text };
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("  tip: ")).collect();
     format!("{}\ncandor: {hint}\n", lines.join("\n").replace("\n\n\n", "\n\n"))
 }
 
-/// The words to write instead of those that an error is about.
-fn hint(error: &Error, command: Option<&str>) -> Option<String> {
+/// The words to write instead of the words that an error is about.
+fn hint(error: &Error, command: Option<&str>, all: &Command) -> Option<String> {
     let given = |kind| match error.get(kind) {
         Some(ContextValue::String(given)) => Some(given.as_str()),
         _ => None,
     };
     match error.kind() {
         ErrorKind::InvalidSubcommand => no_command(given(ContextKind::InvalidSubcommand)?),
-        ErrorKind::UnknownArgument => no_option(given(ContextKind::InvalidArg)?, command?),
+        ErrorKind::UnknownArgument => no_option(given(ContextKind::InvalidArg)?, command?, all),
         _ => None,
     }
 }
@@ -97,7 +95,7 @@ fn no_command(given: &str) -> Option<String> {
     Some((*hint).to_owned())
 }
 
-fn no_option(given: &str, command: &str) -> Option<String> {
+fn no_option(given: &str, command: &str, all: &Command) -> Option<String> {
     let name = given.trim_start_matches('-').split('=').next()?.to_lowercase();
     match command {
         "devices" if !given.starts_with('-') => {
@@ -110,13 +108,12 @@ fn no_option(given: &str, command: &str) -> Option<String> {
     }
     let same = |word: &str| word == name || word.replace('_', "-") == name;
     let (word, tool, ours) = WORDS.iter().find(|(word, ..)| same(word))?;
-    let owner = if has_all(command, ours) { command } else { "run" };
+    let owner = if has_all(all, command, ours) { command } else { "run" };
     Some(format!("{tool}'s {word} is {ours} of candor {owner}"))
 }
 
 /// True where a command has all the options in a hint.
-fn has_all(command: &str, ours: &str) -> bool {
-    let all = cli::command();
+fn has_all(all: &Command, command: &str, ours: &str) -> bool {
     let Some(command) = all.find_subcommand(command) else { return false };
     ours.split([' ', ','])
         .filter_map(|word| word.strip_prefix("--"))
@@ -126,11 +123,13 @@ fn has_all(command: &str, ours: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli;
     use crate::commands::run;
 
     fn refused(words: &[&str]) -> String {
-        let error = cli::command().try_get_matches_from(words).unwrap_err();
-        refusal(&error, words.get(1).copied())
+        let all = cli::command();
+        let error = all.clone().try_get_matches_from(words).unwrap_err();
+        refusal(&error, words.get(1).copied(), &all)
     }
 
     #[test]

@@ -9,10 +9,9 @@ use std::time::Duration;
 use candor_fleet::{FleetOptions, Identity, UserKey, with_port};
 use candor_plan::{PathText, path_of};
 
-use crate::commands::foreign::launch::{self, Launch, Part};
 use crate::flag::{Flag, Group, Takes, put, put_some};
 use crate::parse;
-use crate::ssh::{Agents, Ssh};
+use crate::ssh::Ssh;
 
 /// Most hosts of a run.
 const HOSTS_MAX: usize = 100_000;
@@ -128,55 +127,7 @@ pub struct Hosts {
     pub ssh: Option<Ssh>,
 }
 
-/// Hosts that can be led: their agents wait.
-pub struct Led {
-    /// Keys.
-    pub identity: Identity,
-    /// Addresses of agents, and how they are reached.
-    pub options: FleetOptions,
-    _own: Own,
-}
-
-/// Agents that were started for this run, and end with it.
-#[derive(Default)]
-struct Own {
-    _agents: Option<Agents>,
-    _launch: Option<Box<Launch>>,
-}
-
 impl Hosts {
-    /// Starts the agents that this run is to start, and gives the keys of all; none where another
-    /// process leads them.
-    ///
-    /// # Errors
-    /// The words contradict each other, there are no keys, or an agent could not be started; in a
-    /// sentence.
-    pub fn lead(&self) -> Result<Option<Led>, String> {
-        self.check()?;
-        let led = |identity, hosts, own| {
-            let options = FleetOptions { hosts, ..self.options() };
-            Some(Led { identity, options, _own: own })
-        };
-        if self.launched {
-            return match launch::part(&self.keys)? {
-                Part::Over => Ok(None),
-                Part::Alone => Err("no launcher is known that has started this process among \
-                                    others; remove --launched"
-                    .into()),
-                Part::Leads(launch) => {
-                    let (identity, hosts) = (launch.identity.clone(), launch.options.hosts.clone());
-                    Ok(led(identity, hosts, Own { _launch: Some(launch), ..Own::default() }))
-                }
-            };
-        }
-        let Some(ssh) = &self.ssh else {
-            return Ok(led(self.keys.identity()?, self.list.clone(), Own::default()));
-        };
-        let agents = ssh.start(&self.list)?;
-        let (identity, hosts) = (agents.identity.clone(), agents.addresses.clone());
-        Ok(led(identity, hosts, Own { _agents: Some(agents), ..Own::default() }))
-    }
-
     /// Looks whether the words about hosts go together.
     ///
     /// # Errors

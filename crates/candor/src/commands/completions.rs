@@ -8,14 +8,17 @@ use clap_complete::shells::{Bash, Fish, Zsh};
 use clap_complete::{Generator, generate};
 
 use crate::commands::{run, scenario};
-use crate::{cli, commands, exit};
+use crate::{commands, exit};
 
 /// A shell, and the script for it.
-type Shell = (&'static str, fn() -> String);
+type Shell = (&'static str, fn(&Command) -> String);
 
 /// Shells for which there is a script.
-const SHELLS: [Shell; 3] =
-    [("bash", || script(Bash)), ("zsh", || script(Zsh)), ("fish", || script(Fish) + &fish_words())];
+const SHELLS: [Shell; 3] = [
+    ("bash", |all| script(Bash, all)),
+    ("zsh", |all| script(Zsh, all)),
+    ("fish", |all| script(Fish, all) + &fish_words(all)),
+];
 
 /// The command line.
 pub fn command() -> Command {
@@ -30,34 +33,34 @@ pub fn command() -> Command {
         )
 }
 
-/// Prints the script, and gives the exit code.
-pub fn main(matches: &ArgMatches) -> u8 {
+/// Prints the script for `all`, the whole command line, and returns the exit code.
+pub fn main(matches: &ArgMatches, all: &Command) -> u8 {
     let given = matches.get_one::<String>("SHELL");
     match SHELLS.iter().find(|(name, _)| given.is_some_and(|given| given == name)) {
-        Some((_, script)) => commands::printed(&script()),
+        Some((_, script)) => commands::printed(&script(all)),
         // The parser lets no other word through.
         None => exit::USAGE,
     }
 }
 
-fn script(shell: impl Generator) -> String {
+fn script(shell: impl Generator, all: &Command) -> String {
     let mut bytes = Vec::new();
-    let mut command = completed();
+    let mut command = completed(all);
     generate(shell, &mut command, "candor", &mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The command line with the words that values may be.
-fn completed() -> Command {
-    cli::command().mut_subcommands(|command| {
+fn completed(all: &Command) -> Command {
+    all.clone().mut_subcommands(|command| {
         let name = command.get_name().to_owned();
         command.mut_args(|arg| with_words(&name, arg))
     })
 }
 
 /// Words that follow a command, which the generator leaves out for fish.
-fn fish_words() -> String {
-    let command = completed();
+fn fish_words(all: &Command) -> String {
+    let command = completed(all);
     let line = |sub: &Command| -> Option<String> {
         let values = sub.get_positionals().flat_map(Arg::get_possible_values);
         let words: Vec<String> = values.map(|value| value.get_name().to_owned()).collect();
@@ -105,12 +108,13 @@ mod tests {
     use std::process;
 
     use super::*;
+    use crate::cli;
 
     #[test]
     fn every_command_and_flag_is_in_every_script() {
         let command = cli::command();
         for (shell, script) in SHELLS {
-            let script = script();
+            let script = script(&command);
             for sub in command.get_subcommands() {
                 assert!(script.contains(sub.get_name()), "{shell}: no {}", sub.get_name());
                 for long in sub.get_arguments().filter_map(Arg::get_long) {
@@ -124,7 +128,7 @@ mod tests {
     fn offered(words: &[&str]) -> Option<String> {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("candor");
-        std::fs::write(&file, script(Bash)).unwrap();
+        std::fs::write(&file, script(Bash, &cli::command())).unwrap();
         let last = words.len() - 1;
         let line = format!(
             "source {}; COMP_WORDS=({}); COMP_CWORD={last}; _candor candor '{}' '{}'; \

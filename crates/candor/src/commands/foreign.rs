@@ -17,6 +17,7 @@ pub mod force;
 pub mod host;
 pub mod hosts;
 pub mod launch;
+pub mod lead;
 pub mod monitor;
 mod own;
 mod place;

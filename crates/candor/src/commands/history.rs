@@ -124,12 +124,11 @@ fn show(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     let name = matches.get_one::<String>(REPORT).map(String::as_str).unwrap_or_default();
     // Whatever is wrong with the run is told where it is shown.
     if !stored::is_of_another_tool(name) {
-        let shown = (&[] as &[Group<()>], &mut ());
         return commands::stored(
             matches,
             line,
-            shown,
-            Reading { read: candor_record::read, form: Form::AsPrinted },
+            Reading { flags: &[], read: candor_record::read, form: Form::AsPrinted },
+            &mut (),
             |_, _, ()| Ok(()),
         );
     }

@@ -31,8 +31,8 @@ pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
     commands::stored(
         matches,
         line,
-        (&[], &mut ()),
-        Reading { read: judged_again, form: Form::Whole },
+        Reading { flags: &[], read: judged_again, form: Form::Whole },
+        &mut (),
         |_, _, ()| Ok(()),
     )
 }
@@ -41,6 +41,6 @@ fn judged_again(text: &str) -> Result<Report, String> {
     let mut report = candor_record::read_unjudged(text)?;
     report.judgement = candor_judge::judge_again(&report);
     report.expectations = expectations::check_again(&report);
-    commands::run::suggest::complete(&mut report);
+    commands::suggest::complete(&mut report);
     Ok(report)
 }

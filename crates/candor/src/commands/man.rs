@@ -5,7 +5,7 @@ use std::path::Path;
 use candor_plan::{PathText, path_of};
 use clap::{Arg, ArgMatches, Command};
 
-use crate::{cli, exit, screen};
+use crate::{exit, screen};
 
 const LONG_ABOUT: &str = "\
 Write a manual page for candor and for each of its commands into a directory: candor.1, \
@@ -22,10 +22,10 @@ pub fn command() -> Command {
         .after_help(exit::HELP)
 }
 
-/// Writes the pages, and gives the exit code.
-pub fn main(matches: &ArgMatches) -> u8 {
+/// Writes the pages of `all`, the whole command line, and returns the exit code.
+pub fn main(matches: &ArgMatches, all: Command) -> u8 {
     let dir = matches.get_one::<String>("DIR").map(|text| path_of(text)).unwrap_or_default();
-    match write(&dir) {
+    match write(&dir, all) {
         Ok(()) => exit::RAN,
         Err(cause) => {
             screen::error(&format!("pages cannot be written to {}: {cause}", dir.text()));
@@ -34,9 +34,9 @@ pub fn main(matches: &ArgMatches) -> u8 {
     }
 }
 
-fn write(dir: &Path) -> std::io::Result<()> {
+fn write(dir: &Path, all: Command) -> std::io::Result<()> {
     std::fs::create_dir_all(dir)?;
-    let mut all = cli::command().disable_help_subcommand(true);
+    let mut all = all.disable_help_subcommand(true);
     all.build();
     page(&all, dir)
 }
@@ -54,12 +54,13 @@ fn page(command: &Command, dir: &Path) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli;
 
     #[test]
     fn every_command_has_a_page_with_its_flags() {
         let dir = tempfile::tempdir().unwrap();
         let pages = dir.path().join("new/man1");
-        write(&pages).unwrap();
+        write(&pages, cli::command()).unwrap();
         let page = |name: &str| std::fs::read_to_string(pages.join(name)).unwrap();
         assert!(page("candor.1").contains(".TH"));
         let command = cli::command();
@@ -73,6 +74,6 @@ mod tests {
             }
         }
         let file = tempfile::NamedTempFile::new().unwrap();
-        assert!(write(file.path()).is_err());
+        assert!(write(file.path(), cli::command()).is_err());
     }
 }

@@ -8,6 +8,7 @@ mod lists;
 mod options;
 pub mod settings;
 pub mod suggest;
+mod work_names;
 
 use std::fs::File;
 use std::io::Read;

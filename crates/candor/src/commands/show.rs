@@ -72,8 +72,8 @@ pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
     commands::stored(
         matches,
         line,
-        (GROUPS, &mut draft),
-        Reading { read: candor_record::read, form: Form::AsPrinted },
+        Reading { flags: GROUPS, read: candor_record::read, form: Form::AsPrinted },
+        &mut draft,
         |report, output, draft| {
             if draft.live { live::replay(report, output, draft.speed) } else { Ok(()) }
         },

@@ -2,6 +2,7 @@
 
 mod draft;
 mod options;
+pub mod suggest;
 #[cfg(test)]
 mod tests;
 

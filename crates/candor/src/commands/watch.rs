@@ -175,7 +175,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         Err(error) => return commands::fail(&error, &line.source, &output),
     };
     match WatchExporter::open(draft.metrics) {
-        Ok(exporter) => commands::exit_code(looks(watch, &draft, &output, (&control, &exporter))),
+        Ok(exporter) => commands::exit_code(looks(watch, &draft, &output, &control, &exporter)),
         Err(sentence) => {
             screen::error(&sentence);
             exit::USAGE
@@ -193,7 +193,8 @@ fn looks(
     mut watch: DeviceWatch,
     draft: &Draft,
     output: &Output,
-    (control, exporter): (&Control, &WatchExporter),
+    control: &Control,
+    exporter: &WatchExporter,
 ) -> Result<(), String> {
     let clock = Clock::new(Some("ISO"));
     let named = !(draft.devices.paths.is_empty() && draft.devices.groups.is_empty());

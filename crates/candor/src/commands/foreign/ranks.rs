@@ -10,8 +10,9 @@ use clap::Arg;
 use super::Complaints;
 use super::hosts::Hosts as Paths;
 use super::launch::{self, Launch, Led as Launched};
+use super::lead::{Led, lead};
 use crate::flag::{self, Flag, Group, Takes, put_some};
-use crate::hosts::{self, Hosts, Led};
+use crate::hosts::{self, Hosts};
 
 /// The number of ranks, as it is written.
 const RANKS: &[Group<Option<String>>] = &[Group {
@@ -130,7 +131,7 @@ pub fn ranked(argv: &[OsString], complaints: Complaints<'_>) -> Result<Ranked, u
     let (ranks, hosts) = taken(&mut argv).map_err(complain)?;
     let is_named = hosts.is_given() && !(hosts.launched && launch::is_launched());
     if is_named {
-        let Some(led) = hosts.lead().map_err(complain)? else { return Err(0) };
+        let Some(led) = lead(&hosts).map_err(complain)? else { return Err(0) };
         let (count, asked) = (led.options.hosts.len() as u32, ranks.or_else(of_environment));
         let ranks = asked.unwrap_or_else(|| count.to_string());
         let ranks_per_host = per_host(&ranks, count).map_err(complain)?;

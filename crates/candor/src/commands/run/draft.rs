@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use candor_blocks::engines;
-use candor_plan::blocks::{Access, CallFlags, Engine, Uring};
-use candor_plan::units::{Direction, Mix, SizeSpec};
+use candor_plan::blocks::{CallFlags, Engine, Uring};
 use candor_plan::{Blocks, Bytes, Job, Phase, Plan, PlanPath, Problem, Target, TargetKind};
-use candor_record::fmt::column;
 
 use super::lists::{self, List, Value};
+use super::work_names;
 
 /// One job under construction.
 #[derive(Debug, Default)]
@@ -201,44 +200,13 @@ impl Draft {
         let amount = |flag: &str, number: u32| {
             (number != 1 && !is_list(flag)).then(|| format!("{flag} {number}"))
         };
-        let kind = (!is_list("rw")).then(|| kind(blocks.mix, &blocks.access));
-        let size = (!is_list("bs")).then(|| size(&blocks.size.read));
+        let kind = (!is_list("rw")).then(|| work_names::kind(blocks.mix, &blocks.access));
+        let size = (!is_list("bs")).then(|| work_names::size(&blocks.size.read));
         let work: Vec<String> = [kind, size].into_iter().flatten().collect();
         let work = (!work.is_empty()).then(|| work.join(" "));
         let lists: Vec<&str> = self.lists.iter().map(|list| list.flag).collect();
         let by = (!lists.is_empty()).then(|| format!("by {}", lists.join(" and ")));
         let parts = [work, amount("depth", blocks.depth), amount("workers", self.job.workers), by];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// Order and directions of operations: `random read`.
-pub fn kind(mix: Mix, access: &Access) -> String {
-    let order = match access {
-        Access::Sequential => "sequential",
-        Access::Backward => "backward",
-        Access::Holes { .. } => "with holes",
-        Access::Trace(_) => "traced",
-        _ => "random",
-    };
-    format!("{order} {}", directions(mix))
-}
-
-/// `read`, or `read/write 70/30`.
-fn directions(mix: Mix) -> String {
-    let used: Vec<Direction> = Direction::ALL.into_iter().filter(|op| mix.of(*op) > 0).collect();
-    let names = used.iter().map(|op| op.name()).collect::<Vec<_>>().join("/");
-    let shares: Vec<_> = used.iter().map(|op| mix.of(*op).to_string()).collect();
-    match used.len() {
-        1 => names,
-        _ => format!("{names} {}", shares.join("/")),
-    }
-}
-
-/// Size of operations: `4 KiB`.
-pub fn size(size: &SizeSpec) -> String {
-    match size {
-        SizeSpec::Fixed(bytes) => column::size(bytes.0),
-        other => other.to_string(),
     }
 }

@@ -5,7 +5,7 @@ use candor_plan::units::{Mix, PerDirection, SizeSpec};
 use candor_plan::{Job, Phase, Plan, PlanPath, Problem};
 use candor_record::fmt;
 
-use super::draft;
+use super::work_names;
 
 /// Most flags with lists.
 const LISTS_MAX: usize = 2;
@@ -37,8 +37,8 @@ impl Value {
     /// The value as a phase is named by it.
     fn name(&self) -> String {
         match self {
-            Value::Rw(mix, access) => draft::kind(*mix, access),
-            Value::Size(size) => draft::size(size),
+            Value::Rw(mix, access) => work_names::kind(*mix, access),
+            Value::Size(size) => work_names::size(size),
             Value::Depth(depth) => format!("depth {depth}"),
             Value::Workers(workers) => fmt::counted(u64::from(*workers), "worker"),
         }

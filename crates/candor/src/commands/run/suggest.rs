@@ -8,7 +8,7 @@ use candor_plan::blocks::Access;
 use candor_plan::shell::quoted;
 use candor_plan::units::{Direction, Mix};
 use candor_plan::{Blocks, Job, Layout, PathStep, Plan, PlanPath, Target, check, text};
-use candor_record::{Report, Setting};
+use candor_record::Setting;
 
 use super::options::GROUPS;
 use super::{HOW, How, SHIPPED, by_flags, command, like, settings};
@@ -18,15 +18,8 @@ use crate::output;
 /// Flags that take lists of values.
 const SWEPT: [&str; 4] = ["rw", "bs", "depth", "workers"];
 
-/// Writes into each finding the command that tries its changes, where there is one.
-pub fn complete(report: &mut Report) {
-    let (words, plan) = (&report.command, &report.plan);
-    let findings = report.judgement.phases.iter_mut().flatten().flat_map(|of| &mut of.findings);
-    findings.for_each(|finding| finding.next = suggestion(words, plan, &finding.changes));
-}
-
-/// The run of these words, which ran that plan, with changes.
-fn suggestion(words: &[String], plan: &Plan, changes: &[Setting]) -> Option<String> {
+/// The run or series of these words, which ran that plan, with changes.
+pub fn suggestion(words: &[String], plan: &Plan, changes: &[Setting]) -> Option<String> {
     let run = match words.get(1)?.as_str() {
         _ if changes.is_empty() => return None,
         "run" => {
@@ -43,29 +36,10 @@ fn suggestion(words: &[String], plan: &Plan, changes: &[Setting]) -> Option<Stri
                 changes.iter().map(|setting| of_first(setting, phase.as_str())).collect();
             Given::step(words, plan, &phase)?.with(&changes?)?
         }
-        "tree" => return of_tree(words, plan, changes),
         // Tools with words of their own have no words for candor's plans.
         _ => return None,
     };
     Some(run.words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
-}
-
-/// The words of a tree with changes, each as `--set`.
-fn of_tree(words: &[String], plan: &Plan, changes: &[Setting]) -> Option<String> {
-    if leaves_files(plan) || words.iter().any(|word| word == "--") {
-        return None;
-    }
-    let (mut words, mut wanted) = (without_outputs(words), plan.clone());
-    for setting in changes {
-        let (changed, place) = text::set(&wanted, &setting.key, &setting.value).ok()?;
-        let key = text::short_name(&wanted, &place);
-        words.extend(["--set".to_owned(), format!("{key}={}", setting.value)]);
-        wanted = changed;
-    }
-    let (read, _) = crate::commands::tree::plan_of(&words)?;
-    let is_new = is_same(&read, &wanted) && wanted != *plan;
-    let runs = is_new && check::can_run(&check::check(&wanted));
-    runs.then(|| words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
 }
 
 /// A change of that phase as one of the first phase.
@@ -223,7 +197,7 @@ fn is_stdin(file: &str) -> bool {
 }
 
 /// Whether the run left files that it may not write to again, or took away those it reads.
-fn leaves_files(plan: &Plan) -> bool {
+pub fn leaves_files(plan: &Plan) -> bool {
     let jobs = || plan.phases.iter().flat_map(|phase| &phase.jobs);
     let is_written = |target: &Target| {
         let destroys = |job: &Job| job.work.destroys().is_some();
@@ -235,7 +209,7 @@ fn leaves_files(plan: &Plan) -> bool {
 }
 
 /// The plan that words describe by flags; absent where they describe none.
-fn read(words: &[String]) -> Option<Plan> {
+pub fn read(words: &[String]) -> Option<Plan> {
     let matches = command().try_get_matches_from(words.get(1..)?).ok()?;
     let mut line = CommandLine::new(words);
     let mut how = How::default();
@@ -250,7 +224,7 @@ fn read(words: &[String]) -> Option<Plan> {
 }
 
 /// Whether two plans run alike. Names that flags derive from the job may differ.
-fn is_same(plan: &Plan, other: &Plan) -> bool {
+pub fn is_same(plan: &Plan, other: &Plan) -> bool {
     let mut other = Plan { name: plan.name.clone(), ..other.clone() };
     for (phase, like) in other.phases.iter_mut().zip(&plan.phases) {
         phase.name.clone_from(&like.name);
@@ -259,7 +233,7 @@ fn is_same(plan: &Plan, other: &Plan) -> bool {
 }
 
 /// The words without the flags of results: the command would overwrite the results of this run.
-fn without_outputs(words: &[String]) -> Vec<String> {
+pub fn without_outputs(words: &[String]) -> Vec<String> {
     let flags = output::OF_RUNS.iter().flat_map(|group| group.flags);
     flags.fold(words.to_vec(), |words, flag| without(&words, flag))
 }

@@ -4,7 +4,6 @@ use std::process::Command;
 
 use candor_plan::units::SizeSpec;
 use candor_plan::{Bytes, Phase, Problem};
-use candor_record::{Finding, JUDGEMENT_VERSION, Judgement, PhaseJudgement};
 
 use super::*;
 
@@ -330,29 +329,4 @@ fn a_device_that_a_series_was_forced_to_write_is_forced_again() {
         let line = next(&series, &plan, DEPTH, "32").unwrap();
         assert!(line.ends_with(" --overwrite --seconds 8 --force vdz --depth 32"), "{line}");
     }
-}
-
-#[test]
-fn findings_of_a_report_get_their_commands() {
-    let changes = vec![Setting { key: DEPTH.into(), value: "32".into() }];
-    let words = "candor run --target /data/f --rw read --engine io_uring";
-    let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
-    let finding: Finding = serde_json::from_value(serde_json::json!({
-        "rule": "B4", "title": "", "severity": "explains", "confidence": "likely", "job": null,
-        "limits": null, "measures": null, "sentence": "", "evidence": [], "consequences": [],
-        "advice": "", "changes": changes, "next": null,
-    }))
-    .unwrap();
-    let phase = PhaseJudgement { findings: vec![finding], ..PhaseJudgement::default() };
-    let judgement = Judgement {
-        judgement_version: JUDGEMENT_VERSION,
-        phases: vec![Some(phase)],
-        ..Judgement::default()
-    };
-    let plan = read(&words).unwrap();
-    let mut report = Report { command: words, plan, judgement, ..Report::default() };
-    complete(&mut report);
-    let next = &report.judgement.phases[0].as_ref().unwrap().findings[0].next;
-    let wanted = "candor run --target /data/f --rw read --engine io_uring --depth 32";
-    assert_eq!(next.as_deref(), Some(wanted));
 }
