@@ -24,7 +24,7 @@ fn add(counter: &AtomicU64, value: u64) {
     counter.store(counter.load(Relaxed).wrapping_add(value), Relaxed);
 }
 
-/// Buckets of one latency distribution, with its exact sum, least and greatest.
+/// Buckets of one latency distribution, with exact sum, minimum and maximum.
 pub struct Buckets {
     counts: Counts,
     sum_ns: AtomicU64,
@@ -32,14 +32,14 @@ pub struct Buckets {
     max_ns: AtomicU64,
 }
 
-/// One count per bucket, on pages of their own. A page costs memory only from its first count on,
-/// so each of hundreds of workers pays only for the latencies that occurred.
+/// One count per bucket, in an anonymous mapping. The kernel allocates a page at its first count,
+/// so each of hundreds of workers uses memory only for latencies that occurred.
 struct Counts(Mapping);
 
 impl Counts {
     fn new() -> Counts {
         let bytes = BUCKETS * size_of::<AtomicU64>();
-        // As with the heap, nothing is left to do once the kernel refuses 20 kB.
+        // Like an allocation on the heap: abort if the kernel refuses 20 kB.
         Counts(Mapping::new(bytes, Pages::Ordinary).unwrap_or_else(|_| {
             std::alloc::handle_alloc_error(Layout::new::<[AtomicU64; BUCKETS]>())
         }))
@@ -51,13 +51,13 @@ impl Deref for Counts {
 
     #[inline(always)]
     fn deref(&self) -> &Self::Target {
-        // SAFETY: the mapping starts at a page and holds that many counters; its zeros are valid
-        // ones, and it is given back only with this value.
+        // SAFETY: the mapping is page-aligned, holds BUCKETS counters, starts as zeros, which are
+        // valid counters, and is unmapped only when this value is dropped.
         unsafe { &*self.0.as_ptr().cast() }
     }
 }
 
-// SAFETY: all that is reached through a shared reference are atomic counters.
+// SAFETY: a shared reference gives access only to atomic counters.
 unsafe impl Sync for Counts {}
 
 impl Buckets {
@@ -83,11 +83,15 @@ impl Buckets {
         }
     }
 
+    fn sum_ns(&self) -> u64 {
+        self.sum_ns.load(Relaxed)
+    }
+
     fn to_histogram(&self) -> Histogram {
         let counts = self.counts.iter().map(|count| count.load(Relaxed)).collect();
         Histogram::from_parts(
             counts,
-            u128::from(self.sum_ns.load(Relaxed)),
+            u128::from(self.sum_ns()),
             self.min_ns.load(Relaxed),
             self.max_ns.load(Relaxed),
         )
@@ -107,15 +111,15 @@ pub struct Counters {
     pub failed: AtomicU64,
     /// Latency from submission to completion.
     pub latency: Option<Buckets>,
-    /// Latency in two parts, where submitting is a call of its own.
+    /// Submission and completion latency, if the engine submits in a separate call.
     pub split: Option<Box<Split>>,
     /// Latency from the intended start to completion.
     pub intended: Option<Buckets>,
     /// Tick of the last completion.
     pub last: AtomicTicks,
-    /// Greatest latencies since they were last read, where windows are logged with them.
+    /// Maximum latencies since the last read, if the log of windows includes them.
     pub peaks: Option<Box<Peaks>>,
-    /// Latencies by I/O priority, where operations have priorities of their own.
+    /// Latencies by I/O priority, if operations set priorities.
     pub by_priority: Box<[OfPriority]>,
 }
 
@@ -127,7 +131,7 @@ pub struct OfPriority {
     completion: Option<Buckets>,
 }
 
-/// Greatest latencies of a window, in ns.
+/// Maximum latencies of a window, in ns.
 #[derive(Default)]
 pub struct Peaks {
     latency: AtomicU64,
@@ -136,21 +140,49 @@ pub struct Peaks {
 }
 
 impl Peaks {
-    /// Takes the ticks of submission, of the submitting call's return, and of completion.
-    pub fn note(&self, clock: &Clock, [started, submitted, now]: [Ticks; 3]) {
-        let note = |peak: &AtomicU64, ticks: Ticks| {
-            let ns = clock.ns(ticks);
-            if ns > peak.load(Relaxed) {
-                peak.fetch_max(ns, Relaxed);
-            }
-        };
-        note(&self.latency, now.saturating_sub(started));
-        note(&self.submission, submitted.saturating_sub(started));
-        note(&self.completion, now.saturating_sub(submitted));
+    /// Raises the peaks to the latencies of an operation.
+    pub fn record(&self, clock: &Clock, times: CallTimes) {
+        raise(&self.latency, clock.ns(times.latency()));
+        raise(&self.submission, clock.ns(times.submission()));
+        raise(&self.completion, clock.ns(times.completion()));
     }
 }
 
-/// Latency in two parts.
+fn raise(peak: &AtomicU64, ns: u64) {
+    if ns > peak.load(Relaxed) {
+        peak.fetch_max(ns, Relaxed);
+    }
+}
+
+/// Ticks of one operation, or of several that were submitted and completed together.
+#[derive(Clone, Copy, Debug)]
+pub struct CallTimes {
+    /// Tick of the submission.
+    pub started: Ticks,
+    /// Tick at which the submitting call returned.
+    pub submitted: Ticks,
+    /// Tick of the completion.
+    pub completed: Ticks,
+}
+
+impl CallTimes {
+    #[inline(always)]
+    fn latency(self) -> Ticks {
+        self.completed.saturating_sub(self.started)
+    }
+
+    #[inline(always)]
+    fn submission(self) -> Ticks {
+        self.submitted.saturating_sub(self.started)
+    }
+
+    #[inline(always)]
+    fn completion(self) -> Ticks {
+        self.completed.saturating_sub(self.submitted)
+    }
+}
+
+/// Latency, split at the return of the submitting call.
 pub struct Split {
     /// Time in the submitting call.
     pub submission: Buckets,
@@ -159,7 +191,7 @@ pub struct Split {
 }
 
 impl Counters {
-    /// Counts operations that completed with one latency, and the bytes that they moved together.
+    /// Counts operations that completed with the same latency; `bytes` is their sum.
     #[inline(always)]
     pub fn completed(&self, ops: u64, bytes: u64, ns: u64) {
         add(&self.ops, ops);
@@ -169,27 +201,25 @@ impl Counters {
         }
     }
 
-    /// Counts the parts of a latency, from the ticks of submission, of the submitting call's
-    /// return, and of completion.
+    /// Counts submission latency and completion latency, if both are recorded.
     #[inline(always)]
-    pub fn split(&self, ops: u64, clock: &Clock, [started, submitted, now]: [Ticks; 3]) {
+    pub fn split(&self, ops: u64, clock: &Clock, times: CallTimes) {
         if let Some(split) = &self.split {
-            split.submission.record(ops, clock.ns(submitted.saturating_sub(started)));
-            split.completion.record(ops, clock.ns(now.saturating_sub(submitted)));
+            split.submission.record(ops, clock.ns(times.submission()));
+            split.completion.record(ops, clock.ns(times.completion()));
         }
     }
 
-    /// Counts the latency of operations with that priority, where priorities are counted apart. The
-    /// ticks are those of [`Counters::split`].
+    /// Counts the latency of operations with this priority, if latencies are recorded by priority.
     #[inline(always)]
-    pub fn of_priority(&self, priority: u16, ops: u64, clock: &Clock, ticks: [Ticks; 3]) {
-        let Some(apart) = self.by_priority.iter().find(|apart| apart.priority == priority) else {
+    pub fn of_priority(&self, priority: u16, ops: u64, clock: &Clock, times: CallTimes) {
+        let mut priorities = self.by_priority.iter();
+        let Some(counters) = priorities.find(|counters| counters.priority == priority) else {
             return;
         };
-        let [started, submitted, now] = ticks;
-        apart.latency.record(ops, clock.ns(now - started));
-        if let Some(completion) = &apart.completion {
-            completion.record(ops, clock.ns(now.saturating_sub(submitted)));
+        counters.latency.record(ops, clock.ns(times.latency()));
+        if let Some(completion) = &counters.completion {
+            completion.record(ops, clock.ns(times.completion()));
         }
     }
 
@@ -209,28 +239,24 @@ impl Counters {
         add(&self.failed, 1);
     }
 
-    /// Adds all completions so far to a window's sums, and takes the peaks.
+    /// Adds all completions so far to a window's sums, and resets the peaks.
     pub fn add_to_window(&self, sums: &mut WindowSums) {
         sums.ops += self.ops.load(Relaxed);
         sums.bytes += self.bytes.load(Relaxed);
-        let sum = |buckets: Option<&Buckets>| buckets.map_or(0, |b| b.sum_ns.load(Relaxed));
-        let latency_ns = sum(self.latency.as_ref());
+        let latency_ns = self.latency.as_ref().map_or(0, Buckets::sum_ns);
         sums.latency.sum_ns += latency_ns;
         let split = self.split.as_deref();
-        sums.submission.sum_ns += sum(split.map(|split| &split.submission));
-        sums.completion.sum_ns += split.map_or(latency_ns, |split| sum(Some(&split.completion)));
+        sums.submission.sum_ns += split.map_or(0, |split| split.submission.sum_ns());
+        sums.completion.sum_ns += split.map_or(latency_ns, |split| split.completion.sum_ns());
         if let Some(peaks) = &self.peaks {
-            let take = |peak: &AtomicU64, to: &mut SumAndMax| {
-                to.max_ns = to.max_ns.max(peak.swap(0, Relaxed));
-            };
-            take(&peaks.latency, &mut sums.latency);
-            take(&peaks.submission, &mut sums.submission);
-            take(&peaks.completion, &mut sums.completion);
+            take_peak(&peaks.latency, &mut sums.latency);
+            take_peak(&peaks.submission, &mut sums.submission);
+            take_peak(&peaks.completion, &mut sums.completion);
         }
     }
 
-    /// Adds the latencies from the end of submission on. Where submitting is no call of its own,
-    /// these are the whole latencies.
+    /// Adds completion latencies, or total latencies if the engine does not submit in a separate
+    /// call.
     pub fn add_completions_to(&self, histogram: &mut Histogram) {
         let split = self.split.as_deref().map(|split| &split.completion);
         if let Some(buckets) = split.or(self.latency.as_ref()) {
@@ -247,7 +273,7 @@ impl Counters {
         OpTotals {
             ops: self.ops.load(Relaxed),
             bytes: self.bytes.load(Relaxed),
-            latency_sum_ns: self.latency.as_ref().map_or(0, |l| l.sum_ns.load(Relaxed)),
+            latency_sum_ns: self.latency.as_ref().map_or(0, Buckets::sum_ns),
         }
     }
 
@@ -257,28 +283,33 @@ impl Counters {
         sum.bytes += self.bytes.load(Relaxed);
         sum.short += self.short.load(Relaxed);
         sum.failed += self.failed.load(Relaxed);
-        let merge = |from: &Option<Buckets>, to: &mut Histogram| {
-            if let Some(from) = from {
-                to.merge(&from.to_histogram());
-            }
-        };
-        merge(&self.latency, &mut sum.latency);
-        merge(&self.intended, &mut sum.intended);
+        merge(self.latency.as_ref(), &mut sum.latency);
+        merge(self.intended.as_ref(), &mut sum.intended);
         if let Some(split) = &self.split {
-            sum.submission.merge(&split.submission.to_histogram());
-            sum.completion.merge(&split.completion.to_histogram());
+            merge(Some(&split.submission), &mut sum.submission);
+            merge(Some(&split.completion), &mut sum.completion);
         }
         sum.last = sum.last.max(self.last.load(Relaxed));
-        for (at, apart) in self.by_priority.iter().enumerate() {
+        for (at, counters) in self.by_priority.iter().enumerate() {
             // All workers of a job have the same priorities in the same order.
             if sum.by_priority.len() == at {
-                sum.by_priority
-                    .push(OfPrioritySum { priority: apart.priority, ..OfPrioritySum::default() });
+                let priority = counters.priority;
+                sum.by_priority.push(OfPrioritySum { priority, ..OfPrioritySum::default() });
             }
             let to = &mut sum.by_priority[at];
-            to.latency.merge(&apart.latency.to_histogram());
-            merge(&apart.completion, &mut to.completion);
+            merge(Some(&counters.latency), &mut to.latency);
+            merge(counters.completion.as_ref(), &mut to.completion);
         }
+    }
+}
+
+fn take_peak(peak: &AtomicU64, to: &mut SumAndMax) {
+    to.max_ns = to.max_ns.max(peak.swap(0, Relaxed));
+}
+
+fn merge(from: Option<&Buckets>, to: &mut Histogram) {
+    if let Some(from) = from {
+        to.merge(&from.to_histogram());
     }
 }
 
@@ -325,18 +356,18 @@ pub struct Recorded {
     pub table: &'static [Operation],
     /// Operations that occur, in the order of the table.
     pub occurs: Box<[bool]>,
-    /// True where the engine's submission is a call of its own.
+    /// True if the engine submits in a separate call.
     pub submission: bool,
-    /// True where the job has a rate.
+    /// True if the job has a rate.
     pub intended: bool,
-    /// True where windows are logged with their greatest latencies.
+    /// True if the log of windows includes maximum latencies.
     pub peaks: bool,
-    /// I/O priorities that are counted apart, per direction.
+    /// I/O priorities that are counted separately, per direction.
     pub priorities: PerDirection<Box<[u16]>>,
 }
 
 impl Recorded {
-    /// Records all operations of a table that occur, with their latencies and no more.
+    /// Records the latencies of all operations of a table that occur, without options.
     pub fn of(table: &'static [Operation], occurs: impl Fn(&Operation) -> bool) -> Recorded {
         Recorded {
             table,
@@ -411,7 +442,7 @@ impl Bank {
         &self.counters
     }
 
-    /// Sums at this moment.
+    /// Current sums.
     pub fn totals(&self) -> Totals {
         Totals { table: self.table, sums: self.counters.iter().map(Counters::totals).collect() }
     }
@@ -423,12 +454,12 @@ impl Bank {
     }
 }
 
-/// One worker's counters, on cache lines of its own.
+/// One worker's counters, on separate cache lines.
 #[repr(align(128))]
 pub struct Live {
     ramp: Bank,
     counted: Bank,
-    /// Figures that the worker left at the last request for interim results.
+    /// Results that the worker stored at the last request for interim results.
     interim: Mutex<Option<Box<WorkerEnd>>>,
 }
 
@@ -443,8 +474,7 @@ impl Live {
         if counting { &self.counted } else { &self.ramp }
     }
 
-    /// Operations of the work that completed, and the bytes that they moved, in the ramp or while
-    /// counting.
+    /// Completed operations of the work and the bytes moved, in the ramp or while counting.
     pub fn work(&self, counting: bool) -> WorkerSample {
         let bank = self.bank(counting);
         let work = bank.table.iter().zip(&bank.counters).filter(|(row, _)| row.figure.is_work());
@@ -466,25 +496,25 @@ impl Live {
         sum
     }
 
-    /// Leaves the figures so far. Called only for interim results, which are rare.
+    /// Stores the results so far. Called only for interim results, which are rare.
     pub fn leave_interim(&self, interim: WorkerEnd) {
         *self.interim.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(interim));
     }
 
-    /// Takes the figures that the worker left, if it did.
+    /// Takes the results that the worker stored, if any.
     pub fn take_interim(&self) -> Option<WorkerEnd> {
         let mut interim = self.interim.lock().unwrap_or_else(PoisonError::into_inner);
         interim.take().map(|interim| *interim)
     }
 
-    /// Operations that ended so far, completed or failed, ramp included. The watchdog reads it.
+    /// Operations that ended so far, completed or failed, ramp included; for the watchdog.
     pub fn progress(&self) -> u64 {
         let sum = |bank: &Bank| bank.counters.iter().map(Counters::ended).sum::<u64>();
         sum(&self.ramp) + sum(&self.counted)
     }
 }
 
-/// Sums over workers at a moment, for samples: one sum per operation of the table.
+/// Sums over workers at one time, for samples: one sum per operation of the table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Totals {
     table: &'static [Operation],
@@ -503,7 +533,7 @@ pub struct OpTotals {
 }
 
 impl OpTotals {
-    /// Growth since an earlier moment.
+    /// Growth since earlier sums.
     #[must_use]
     pub fn since(&self, before: &OpTotals) -> OpTotals {
         OpTotals {
@@ -547,7 +577,7 @@ impl Totals {
         totals
     }
 
-    /// Sums of the operation with that index; zero where nothing was counted yet.
+    /// Sums of the operation with that index; zero before the first count.
     pub fn at(&self, index: usize) -> OpTotals {
         self.sums.get(index).copied().unwrap_or_default()
     }
@@ -569,7 +599,7 @@ impl Totals {
         sum
     }
 
-    /// The same sums, with reads that read back counted as reads.
+    /// The same sums, with verifying reads counted as reads.
     #[must_use]
     pub fn with_read_back(mut self) -> Totals {
         let back = self.figure(Figure::ReadBack);

@@ -1,4 +1,4 @@
-//! I/O errors of a worker; equal ones are counted together. Which of them end its work.
+//! I/O errors of a worker, with equal errors counted together, and the tolerance of errors.
 
 use std::io;
 use std::path::Path;
@@ -9,7 +9,7 @@ use candor_record::IoFailure;
 
 use crate::operation::{Failure, Slot};
 
-/// Most failures of different kinds kept per worker; further ones count as the last kind.
+/// Maximum number of different failures per worker; further failures count as the last one.
 const KINDS_MAX: usize = 32;
 
 /// A list of failures.
@@ -30,7 +30,7 @@ impl Failures {
     }
 
     /// Adds an operation that exceeded the maximum latency.
-    pub fn add_slow(&mut self, op: &str, path: String, slot: &Slot, [ns, limit_ns]: [u64; 2]) {
+    pub fn add_slow(&mut self, op: &str, path: String, slot: &Slot, ns: u64, limit_ns: u64) {
         let message = format!("latency of {ns} ns, more than the {limit_ns} ns allowed");
         let (op, errno) = (Some(op.to_owned()), libc::ETIMEDOUT);
         self.merge_one(IoFailure { op, path, offset: slot.offset, errno, message, count: 1 });
@@ -48,7 +48,7 @@ impl Failures {
         });
     }
 
-    /// Adds a log that could not be written, without which nothing more is written.
+    /// Adds a failed write of the log; the work ends, because no write may be unlogged.
     pub fn add_unlogged(&mut self, path: &Path, error: &io::Error) {
         self.merge_one(IoFailure {
             op: None,
@@ -103,13 +103,13 @@ impl Tolerance {
         }
     }
 
-    /// True where the work goes on after that error.
+    /// True if the work continues after that error.
     pub fn takes(&self, figure: Figure, errno: i32) -> bool {
         let figure = if figure == Figure::ReadBack { Figure::Read } else { figure };
         self.all || self.some.contains(&(figure, errno))
     }
 
-    /// True where that error ends the work as planned: no more data can be stored.
+    /// True if that error ends the work as planned: the file system is full.
     pub fn ends_work(&self, errno: i32) -> bool {
         self.until_full && matches!(errno, libc::ENOSPC | libc::EDQUOT)
     }

@@ -121,7 +121,7 @@ impl Turn {
     #[cold]
     pub fn fail_slow(&mut self, slot: &Slot, ns: u64, limit_ns: u64) {
         let op = slot.op.row(self.table).name;
-        self.failures.add_slow(op, (self.names)(slot.handle), slot, [ns, limit_ns]);
+        self.failures.add_slow(op, (self.names)(slot.handle), slot, ns, limit_ns);
     }
 
     /// Name of an operation's target, for messages.

@@ -1,8 +1,8 @@
 //! Stops of the whole process: time in which no thread of it could run.
 //!
-//! SIGSTOP, Ctrl-Z, a frozen control group, a debugger and a suspended machine all look alike from
-//! within: a thread that waited for a moment wakes much later, and neither ran nor waited for a CPU
-//! meanwhile. A thread that is only starved of CPU time wakes late too, but the kernel counts that
+//! SIGSTOP, Ctrl-Z, a frozen control group, a debugger and a suspended machine look the same to the
+//! process: a thread that waited for a moment wakes much later, and neither ran nor waited for a
+//! CPU meanwhile. A thread that is starved of CPU time wakes late too, but the kernel counts that
 //! time as its wait for a CPU.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -17,8 +17,8 @@ static CONTINUED: AtomicU64 = AtomicU64::new(0);
 
 /// Shortest stop that is separated from other delays.
 const STOP_NS_MIN: u64 = 50_000_000;
-/// The same where neither a signal nor the clocks tell of a stop: a virtual CPU that its host
-/// leaves out for a moment looks like one, too.
+/// Shortest stop that neither a signal nor the clocks show: a virtual CPU that its host did not
+/// schedule for a moment looks like a stop, too.
 const SILENT_STOP_NS_MIN: u64 = 200_000_000;
 
 /// Counts a SIGCONT: called in a signal handler.
@@ -31,11 +31,11 @@ pub fn continued() {
 pub struct Stop {
     /// Length, in ns.
     pub ns: u64,
-    /// Cause, as far as it is known.
+    /// Cause, if known.
     pub by: StoppedBy,
 }
 
-/// State of the calling thread at a moment.
+/// State of the calling thread at one time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Look {
     at: Ticks,
@@ -65,17 +65,18 @@ impl Look {
     }
 }
 
-/// Time since the start of the machine in which it was suspended.
+/// Total time for which the machine was suspended since boot.
 fn suspended_ns() -> u64 {
-    let ns = |id| {
-        let time = rustix::time::clock_gettime(id);
-        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-    };
-    let running = ns(rustix::time::ClockId::Monotonic);
-    ns(rustix::time::ClockId::Boottime).saturating_sub(running)
+    let running = clock_ns(rustix::time::ClockId::Monotonic);
+    clock_ns(rustix::time::ClockId::Boottime).saturating_sub(running)
 }
 
-/// A wait of the watching thread: how long it took, and how long it should have taken at most.
+fn clock_ns(id: rustix::time::ClockId) -> u64 {
+    let time = rustix::time::clock_gettime(id);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// A wait of the watching thread: actual and maximum expected duration.
 #[derive(Clone, Copy, Debug)]
 struct Waited {
     ns: u64,
@@ -99,23 +100,23 @@ impl StopWatch {
         StopWatch { before: now, started: now, waited: now.at }
     }
 
-    /// The stop that a wait from `begun` on shows, which should have taken `most_ns` at most.
-    /// `progress` is the number of operations that the workers have completed.
+    /// The stop during a wait from `begun` that should have taken at most `most_ns`. `progress` is
+    /// the number of operations that the workers have completed.
     pub fn stop(
         &mut self,
         clock: &Clock,
-        (begun, most_ns): (Ticks, u64),
+        begun: Ticks,
+        most_ns: u64,
         progress: impl Fn() -> u64,
     ) -> Option<Stop> {
         let now = clock.now();
         let last = std::mem::replace(&mut self.waited, now);
-        // A signal tells a stop that was not in the wait, but before it.
+        // SIGCONT shows a stop that was before the wait.
         let was_continued = CONTINUED.load(Relaxed) != self.before.continued;
         let begun = if was_continued { last } else { begun };
         let waited_ns = clock.ns(now.saturating_sub(begun));
         let is_late = waited_ns > most_ns + STOP_NS_MIN;
-        // CPU time from before the wait counts as used in it: the stop is not made
-        // longer than it was.
+        // CPU time before the wait counts as used in the wait, so the stop is never overestimated.
         let is_old = clock.ns(now.saturating_sub(self.before.at)) > 1_000_000_000;
         if !is_late && !is_old {
             return None;
@@ -124,18 +125,18 @@ impl StopWatch {
         let before = std::mem::replace(&mut self.before, after);
         let elapsed_s = clock.ns(begun.saturating_sub(self.started.at)) as f64 / 1e9;
         let ops_per_s = if elapsed_s > 0.0 { before.progress as f64 / elapsed_s } else { 0.0 };
-        is_late.then(|| between([&before, &after], Waited { ns: waited_ns, most_ns, ops_per_s }))?
+        is_late.then(|| between(&before, &after, Waited { ns: waited_ns, most_ns, ops_per_s }))?
     }
 }
 
 /// The stop between two looks, if there was one.
-fn between([before, after]: [&Look; 2], waited: Waited) -> Option<Stop> {
+fn between(before: &Look, after: &Look, waited: Waited) -> Option<Stop> {
     let was_continued = after.continued != before.continued;
     let suspended_ns = after.suspended_ns.saturating_sub(before.suspended_ns);
     let used_ns = after.cpu_ns.saturating_sub(before.cpu_ns);
     let run_wait_ns = match after.run_wait_ns.zip(before.run_wait_ns) {
         Some((after, before)) => after.saturating_sub(before),
-        // Nothing tells a stop from a wait for a CPU.
+        // Without the wait time, a stop looks like a wait for a CPU.
         None if !was_continued && suspended_ns < STOP_NS_MIN => return None,
         None => 0,
     };
@@ -149,13 +150,13 @@ fn between([before, after]: [&Look; 2], waited: Waited) -> Option<Stop> {
     if was_continued {
         return Some(Stop { ns, by: StoppedBy::Signal });
     }
-    // A thread may also have waited for a page, and workers that continue were not stopped.
+    // The thread may have waited for a page; workers that continue were not stopped.
     let is_paging = after.major_faults != before.major_faults;
     let expected = waited.ops_per_s * ns as f64 / 1e9;
     let done = after.progress.saturating_sub(before.progress) as f64;
-    let goes_on = expected >= 20.0 && done > expected / 2.0;
+    let continues = expected >= 20.0 && done > expected / 2.0;
     let is_long = ns >= SILENT_STOP_NS_MIN;
-    (is_long && !is_paging && !goes_on).then_some(Stop { ns, by: StoppedBy::Other })
+    (is_long && !is_paging && !continues).then_some(Stop { ns, by: StoppedBy::Other })
 }
 
 #[cfg(test)]
@@ -173,11 +174,11 @@ mod tests {
     }
 
     fn stop(after: Look) -> Option<Stop> {
-        between([&look(), &after], waited(1020 * MS))
+        between(&look(), &after, waited(1020 * MS))
     }
 
     #[test]
-    fn a_stop_is_told_with_its_cause() {
+    fn a_stop_is_reported_with_its_cause() {
         let ns = 1000 * MS;
         assert_eq!(stop(look()), Some(Stop { ns, by: StoppedBy::Other }), "a freezer");
         let continued = Look { continued: 1, ..look() };
@@ -197,8 +198,8 @@ mod tests {
         assert_eq!(stop(Look { run_wait_ns: None, ..look() }), None, "nothing tells");
         assert_eq!(stop(Look { major_faults: 1, ..look() }), None, "it waited for a page");
         assert_eq!(stop(Look { progress: 900, ..look() }), None, "workers went on");
-        assert_eq!(between([&look(), &look()], waited(200 * MS)), None, "its host left it out");
-        assert_eq!(between([&look(), &look()], waited(60 * MS)), None, "a short delay");
+        assert_eq!(between(&look(), &look(), waited(200 * MS)), None, "its host left it out");
+        assert_eq!(between(&look(), &look(), waited(60 * MS)), None, "a short delay");
     }
 
     /// A thread of the lowest class waits next to threads that burn the same CPU.
@@ -230,7 +231,7 @@ mod tests {
                 let stops = (0..20).filter_map(|_| {
                     let begun = clock.now();
                     std::thread::sleep(Duration::from_millis(5));
-                    watch.stop(&clock, (begun, 5 * MS), || 0)
+                    watch.stop(&clock, begun, 5 * MS, || 0)
                 });
                 let stops: Vec<Stop> = stops.collect();
                 ended.store(true, Relaxed);

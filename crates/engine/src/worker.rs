@@ -20,7 +20,7 @@ use candor_plan::Measure;
 use candor_record::{Depths, Ended};
 
 use crate::clock::{Clock, Ticks};
-use crate::counters::{Bank, Counters, Live};
+use crate::counters::{Bank, CallTimes, Counters, Live};
 use crate::family::Seat;
 use crate::host::memory::Mapping;
 use crate::host::placement::Usage;
@@ -337,10 +337,11 @@ impl<S: Source> Worker<S> {
     }
 
     fn count_short(&self, counters: &Counters, slot: &Slot, count: u64, now: Ticks) {
-        let (clock, ticks) = (&self.seat.clock, [slot.started, slot.submitted, now]);
+        let clock = &self.seat.clock;
+        let times = CallTimes { started: slot.started, submitted: slot.submitted, completed: now };
         counters.completed(1, count, clock.ns(now - slot.started));
-        counters.split(1, clock, ticks);
-        counters.of_priority(slot.priority, 1, clock, ticks);
+        counters.split(1, clock, times);
+        counters.of_priority(slot.priority, 1, clock, times);
         counters.came_short();
     }
 }
@@ -380,7 +381,12 @@ impl Alike {
         if self.ops > 0 {
             let counters = bank.of(self.op);
             counters.completed(self.ops, self.bytes, clock.ns(now - self.started));
-            counters.split(self.ops, clock, [self.started, self.submitted, now]);
+            counters.split(self.ops, clock, self.times(now));
         }
+    }
+
+    #[inline(always)]
+    fn times(&self, completed: Ticks) -> CallTimes {
+        CallTimes { started: self.started, submitted: self.submitted, completed }
     }
 }

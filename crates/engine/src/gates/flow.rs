@@ -17,7 +17,7 @@ pub struct FlowSum {
     amount: AtomicU64,
 }
 
-/// One share of a flow: that of a worker, or of a job.
+/// One share of a flow: of a worker, or of a job.
 #[derive(Debug, Default)]
 struct Party {
     weight: u64,
@@ -26,24 +26,24 @@ struct Party {
     amount: AtomicU64,
 }
 
-/// The part that a job has in a flow.
+/// A job's share of a flow.
 #[derive(Debug)]
 pub struct JobFlow {
     flow: Flow,
     sum: Arc<FlowSum>,
-    /// The share of all workers, where they have one together.
+    /// The share of all workers, if they have one together.
     together: Option<Arc<Party>>,
 }
 
 impl JobFlow {
-    /// The job's part of a flow of its phase.
+    /// Adds the job to a flow of its phase.
     pub fn join(flows: &mut Flows, flow: Flow) -> JobFlow {
         let sum = flows.entry(flow.id).or_default().clone();
         JobFlow { together: flow.together.then(|| Arc::new(Party::of(&flow))), sum, flow }
     }
 
-    /// Share of a worker whose operations have `bytes_max` at most; all workers of all jobs take
-    /// theirs before any of them begins.
+    /// Share of a worker whose operations move at most `bytes_max` bytes. All workers of all jobs
+    /// take their shares before any worker starts.
     pub fn share(&self, bytes_max: u64) -> FlowShare {
         let party = self.together.clone().unwrap_or_else(|| Arc::new(Party::of(&self.flow)));
         if party.members.fetch_add(1, Relaxed) == 0 {
@@ -72,26 +72,26 @@ pub struct FlowShare {
     sum: Arc<FlowSum>,
     party: Arc<Party>,
     of_bytes: bool,
-    /// Amount that an operation takes at most.
+    /// Maximum amount of one operation.
     claim: u64,
-    /// Time between two checks while the worker waits, in ns; 0 where the plan sets none.
+    /// Time between two checks while the worker waits, in ns; 0 if the plan sets none.
     wait_ns: u64,
     /// Checks in a row that found the share used up.
     checks: u32,
 }
 
-/// First wait where the plan sets none; each further one is twice as long.
+/// First wait if the plan sets none; each further wait is twice as long.
 const WAIT_NS_MIN: u64 = 1_000;
-/// Longest of them: shorter ones would burn CPU while others are slow.
+/// Longest wait: a shorter maximum would waste CPU time while other workers are slow.
 const WAIT_NS_MAX: u64 = 20_000;
 
 impl FlowShare {
-    /// True if the next operation may start: no more was done than the share. It is claimed at
-    /// once, so that several workers of one share are never ahead by more than one operation, and
-    /// [`FlowShare::settle`] follows.
+    /// True if the next operation may start because the share is not exceeded. The operation is
+    /// claimed immediately, so workers of one share are never ahead by more than one operation. The
+    /// caller must call [`FlowShare::settle`] next.
     pub fn may_go(&mut self) -> bool {
         let mine = &self.party.amount;
-        // Read before the party's own: whatever is added between only makes it wait.
+        // Read before the party's amount: an addition between the reads only makes it wait.
         let mut sum = self.sum.amount.load(Relaxed);
         let mut done = mine.load(Relaxed);
         loop {
@@ -115,14 +115,14 @@ impl FlowShare {
         true
     }
 
-    /// Time until the next check, in ns; none where the last one let an operation go.
+    /// Time until the next check, in ns; none if the last check let an operation start.
     pub fn wait_ns(&self) -> Option<u64> {
         let doubled = WAIT_NS_MIN << self.checks.saturating_sub(1).min(16);
-        let by_itself = || doubled.min(WAIT_NS_MAX);
-        (self.checks > 0).then(|| if self.wait_ns > 0 { self.wait_ns } else { by_itself() })
+        let wait_ns = if self.wait_ns > 0 { self.wait_ns } else { doubled.min(WAIT_NS_MAX) };
+        (self.checks > 0).then_some(wait_ns)
     }
 
-    /// Gives back what was claimed beyond the operation that was issued; none was, without bytes.
+    /// Releases the unused part of the claim. `issued_bytes` is none if no operation was issued.
     pub fn settle(&self, issued_bytes: Option<u64>) {
         let used = match (issued_bytes, self.of_bytes) {
             (None, _) => 0,
@@ -137,8 +137,8 @@ impl FlowShare {
     }
 }
 
-/// Removes a share from the sums once its last worker has ended, so that the others do not wait for
-/// it.
+/// Removes a share from the sums once its last worker has ended, so that other shares do not wait
+/// for it.
 impl Drop for FlowShare {
     fn drop(&mut self) {
         if self.party.members.fetch_sub(1, Relaxed) == 1 {
@@ -158,10 +158,10 @@ mod tests {
         Flow { id: 0, weight, wait: Nanos(0), bytes, together }
     }
 
-    fn shares(weights: [u32; 3]) -> Vec<FlowShare> {
+    fn shares(weights: &[u32]) -> Vec<FlowShare> {
         let mut flows = Flows::default();
-        let mut share = |weight| JobFlow::join(&mut flows, flow(weight, false, false)).share(9);
-        weights.into_iter().map(&mut share).collect()
+        let flows_of_weights = weights.iter().map(|weight| flow(*weight, false, false));
+        flows_of_weights.map(|flow| JobFlow::join(&mut flows, flow).share(9)).collect()
     }
 
     fn amount(share: &FlowShare) -> u64 {
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn operations_are_in_the_proportion_of_weights() {
-        let mut shares = shares([3, 2, 1]);
+        let mut shares = shares(&[3, 2, 1]);
         for _ in 0..10_000 {
             for share in &mut shares {
                 goes(share);
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn one_that_is_ahead_waits_until_another_has_ended() {
-        let mut shares = shares([1, 1, 0]);
+        let mut shares = shares(&[1, 1, 0]);
         assert!(goes(&mut shares[0]));
         assert!(!goes(&mut shares[0]), "the second one has done nothing yet");
         let mut waits = (0..8).map(|_| (shares[0].wait_ns(), shares[0].may_go()).0);
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_claim_without_an_operation_is_given_back() {
-        let mut shares = shares([1, 1, 0]);
+        let mut shares = shares(&[1, 1, 0]);
         assert!(shares[0].may_go());
         shares[0].settle(None);
         assert_eq!((amount(&shares[0]), goes(&mut shares[0])), (0, true));

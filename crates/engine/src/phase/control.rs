@@ -1,17 +1,15 @@
 //! Control plane of a running phase: receives ends, takes samples, stops workers, flushes, gathers.
 
-use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::RecvTimeoutError;
-use std::thread::{self, ScopedJoinHandle};
+use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use candor_plan::{OnDone, OnFailure, RampAmount};
 use candor_record::{Ended, JobSample, Measurement};
 
 use crate::clock::{Clock, Ticks};
-use crate::counters::{Live, Totals};
+use crate::counters::Live;
 use crate::failures::Failures;
 use crate::phase::interim;
 use crate::phase::job_monitor::JobMonitor;
@@ -22,20 +20,20 @@ use crate::phase::{Prepared, Watch};
 use crate::shared::Message;
 use crate::stops::StopWatch;
 
-/// Time without a completion after which a phase is given up.
+/// Maximum time without a completion; then the phase has stalled.
 const STALL: Duration = Duration::from_secs(60);
-/// Time that workers may take to end after the command.
+/// Maximum time for workers to end after the command.
 const GRACE: Duration = Duration::from_secs(20);
-/// Interval between two looks at how much was moved, in a ramp that ends by an amount.
+/// Interval between two checks of the bytes moved, in a ramp that ends by an amount.
 const AMOUNT_INTERVAL: Duration = Duration::from_micros(500);
-/// Longest interval between two looks at the phase, each at the counters of all workers.
+/// Longest interval between two checks of the phase, which read the counters of all workers.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
-/// The same where workers follow what those of other hosts have come to.
+/// The same if workers follow the progress of other hosts.
 const LOOK_INTERVAL_OF_HOSTS: Duration = Duration::from_millis(20);
-/// Most bytes of a report that the samples of a phase take on a host: samples of some hours, where
-/// one job is sampled each second.
+/// Maximum size of a phase's samples in the report of one host, in bytes: some hours of one job
+/// with a sample per second.
 const SAMPLES_BYTES_MAX: u64 = 16 << 20;
-/// Longest time until a command is seen: results so far and ends that are timed are as late.
+/// Longest time until a command is read; also the delay of interim results and of timed ends.
 const COMMAND_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The final flush of a job.
@@ -46,30 +44,36 @@ pub struct Flushed {
     failures: Failures,
 }
 
+/// Completed operations of the phase at their last change.
+struct LastProgress {
+    at: Instant,
+    ops: u64,
+    /// Total time of stops of the process until then.
+    stopped: Duration,
+}
+
 /// The control plane of a running phase.
 pub struct Control<'a> {
     phase: &'a Prepared,
-    /// Tick of the release.
-    release: Ticks,
-    released_unix_ns: u64,
+    release: PhaseRelease,
     monitors: Vec<JobMonitor>,
     /// Time from the release at which operations began to count; none in the ramp.
     counting_from_ns: Option<u64>,
-    /// Number of intervals that were sampled since then.
+    /// Number of intervals sampled since counting began.
     intervals: u64,
     next_sample_ns: u64,
     stops: StopWatch,
     /// Time since the last sample in which the process was stopped.
     stopped_ns: u64,
-    /// Time of the whole phase in which the process was stopped.
+    /// Total time of the phase in which the process was stopped.
     stopped_all: Duration,
-    /// True where nothing completed for too long.
+    /// True if nothing completed for too long.
     pub stalled: bool,
     interrupted: bool,
 }
 
 impl<'a> Control<'a> {
-    /// Control plane of a phase whose barrier was just released, at that tick.
+    /// Control plane of a phase whose barrier was released at that tick.
     pub fn new(phase: &'a Prepared, release: Ticks) -> Control<'a> {
         let since_ns = phase.clock.ns(phase.clock.now() - release);
         let unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
@@ -92,19 +96,22 @@ impl<'a> Control<'a> {
             stopped_all: Duration::ZERO,
             stalled: false,
             interrupted: false,
-            released_unix_ns: (unix_ns as u64).saturating_sub(since_ns),
+            release: PhaseRelease {
+                clock: phase.clock,
+                tick: release,
+                unix_ns: (unix_ns as u64).saturating_sub(since_ns),
+            },
             phase,
-            release,
         }
     }
 
     fn since_release_ns(&self) -> u64 {
-        self.phase.clock.ns(self.phase.clock.now() - self.release)
+        self.phase.clock.ns(self.phase.clock.now() - self.release.tick)
     }
 
     /// Receives ends, takes samples and forwards the user's stop, until all workers have ended.
     pub fn watch_over(&mut self, stop: &AtomicBool, watch: &mut dyn Watch) {
-        let mut progress = (Instant::now(), 0, Duration::ZERO);
+        let mut progress = LastProgress { at: Instant::now(), ops: 0, stopped: Duration::ZERO };
         let mut stopping_since: Option<Instant> = None;
         self.tick(watch);
         self.start_waiting();
@@ -159,7 +166,7 @@ impl<'a> Control<'a> {
         self.log_operations(watch, true);
     }
 
-    /// Follows what the workers of other hosts have come to.
+    /// Follows the progress of workers on other hosts.
     fn agree_with_others(&self, watch: &mut dyn Watch) {
         for (index, monitor) in self.monitors.iter().enumerate() {
             let ReadyJob { first_done, live, work, .. } = &*monitor.job;
@@ -176,17 +183,17 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Hands operations over for the files of jobs: as many as there is room for, or all.
+    /// Passes on operations for the files of jobs: while the receiver has room, or all.
     fn log_operations(&mut self, watch: &mut dyn Watch, all: bool) {
         let clock = self.phase.clock;
-        let release = PhaseRelease { clock, tick: self.release, unix_ns: self.released_unix_ns };
         for monitor in &mut self.monitors {
-            let mut goes_on = true;
-            while goes_on {
+            let mut has_more = true;
+            while has_more {
                 monitor.drain_log(&clock);
                 let has_room = all || watch.takes_operations();
-                let operations = has_room.then(|| monitor.logged_operations(release)).flatten();
-                goes_on = all && operations.is_some();
+                let operations =
+                    has_room.then(|| monitor.logged_operations(self.release)).flatten();
+                has_more = all && operations.is_some();
                 operations.into_iter().for_each(|operations| watch.operations(operations));
             }
         }
@@ -194,14 +201,14 @@ impl<'a> Control<'a> {
 
     /// Ends the background jobs once all others have ended.
     fn end_background(&mut self) {
-        let in_front = || self.monitors.iter().filter(|monitor| !monitor.job.job.background);
-        if in_front().next().is_some() && in_front().all(|monitor| monitor.left == 0) {
-            let behind = self.monitors.iter_mut().filter(|monitor| monitor.job.job.background);
-            behind.for_each(|monitor| monitor.call_off(Ended::Time));
+        let (background, foreground): (Vec<_>, Vec<_>) =
+            self.monitors.iter_mut().partition(|monitor| monitor.job.job.background);
+        if !foreground.is_empty() && foreground.iter().all(|monitor| monitor.left == 0) {
+            background.into_iter().for_each(|monitor| monitor.call_off(Ended::Time));
         }
     }
 
-    /// Waits for a message until something is due or a command has come.
+    /// Waits for a message, a command, or the next due event.
     fn next_message(
         &mut self,
         stop: &AtomicBool,
@@ -213,35 +220,34 @@ impl<'a> Control<'a> {
             let (begun, wait) = (self.phase.clock.now(), left.min(COMMAND_INTERVAL));
             let received = self.phase.messages.recv_timeout(wait);
             self.look_for_stop(begun, wait);
-            let goes_on = matches!(received, Err(RecvTimeoutError::Timeout))
+            let waits = matches!(received, Err(RecvTimeoutError::Timeout))
                 && left > COMMAND_INTERVAL
                 && !stop.load(Relaxed)
                 && !watch.has_command();
-            if !goes_on {
+            if !waits {
                 return received;
             }
         }
     }
 
-    /// Takes a stop of the process in a wait of this thread off the clock.
+    /// Subtracts a stop of the process during a wait of this thread.
     fn look_for_stop(&mut self, begun: Ticks, wait: Duration) {
         let clock = self.phase.clock;
         let live = self.phase.jobs.iter().flat_map(|job| job.live.iter());
         let progress = || live.clone().map(Live::progress).sum();
         let most_ns = wait.as_nanos() as u64;
-        let Some(stop) = self.stops.stop(&clock, (begun, most_ns), progress) else { return };
+        let Some(stop) = self.stops.stop(&clock, begun, most_ns, progress) else { return };
         self.monitors.iter_mut().for_each(|monitor| monitor.stopped(&clock, stop));
         self.stopped_ns += stop.ns;
         self.stopped_all += Duration::from_nanos(stop.ns);
     }
 
     fn pause(&self) -> Duration {
-        let ns = |monitor: &JobMonitor| {
-            let zero_ns = self.phase.clock.ns(monitor.zero().saturating_sub(self.release));
+        let due_ns = self.monitors.iter().filter_map(|monitor| {
+            let zero_ns = self.phase.clock.ns(monitor.zero().saturating_sub(self.release.tick));
             Some(monitor.due_ns()?.saturating_add(zero_ns))
-        };
-        let next_ns = self.monitors.iter().filter_map(ns).min().unwrap_or(u64::MAX);
-        let next_ns = next_ns.min(self.next_sample_ns);
+        });
+        let next_ns = due_ns.min().unwrap_or(u64::MAX).min(self.next_sample_ns);
         let to_next = next_ns.saturating_sub(self.since_release_ns());
         let looks = self.counting_from_ns.is_none() && self.phase.ramp_amount.is_some();
         let longest = if looks {
@@ -254,18 +260,19 @@ impl<'a> Control<'a> {
         Duration::from_nanos(to_next).clamp(Duration::from_micros(50), longest)
     }
 
-    /// Starts jobs that wait for others, once those have ended.
+    /// Starts jobs whose `after` jobs have all ended.
     fn start_waiting(&mut self) {
         let now = self.phase.clock.now();
         for index in 0..self.monitors.len() {
             let job = self.monitors[index].job.clone();
-            let named = |monitor: &JobMonitor| job.job.after.contains(&monitor.job.job.name);
-            if self.monitors[index].from.is_some()
-                || self.monitors.iter().any(|monitor| monitor.left > 0 && named(monitor))
-            {
+            let waits = self
+                .monitors
+                .iter()
+                .any(|monitor| monitor.left > 0 && job.job.after.contains(&monitor.job.job.name));
+            if self.monitors[index].from.is_some() || waits {
                 continue;
             }
-            let begins_ns = self.phase.clock.ns(now - self.release) + job.job.delay.0;
+            let begins_ns = self.phase.clock.ns(now - self.release.tick) + job.job.delay.0;
             let monitor = &mut self.monitors[index];
             monitor.from = Some(now);
             monitor.sampling.count_from(begins_ns + self.phase.ramp_ns);
@@ -273,7 +280,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// True where one job's failure ends the phase; false where jobs fail alone.
+    /// True if a job has failed and a failure ends the run.
     fn any_failed(&self) -> bool {
         self.phase.on_failure == OnFailure::EndRun
             && self.monitors.iter().any(JobMonitor::has_failed)
@@ -284,29 +291,29 @@ impl<'a> Control<'a> {
     }
 
     /// True once nothing has ended for [`STALL`] plus the plan's longest pause.
-    fn no_progress(&self, last: &mut (Instant, u64, Duration)) -> bool {
+    fn no_progress(&self, last: &mut LastProgress) -> bool {
         let live = self.phase.jobs.iter().flat_map(|job| job.live.iter());
-        let now: u64 = live.map(Live::progress).sum();
+        let ops: u64 = live.map(Live::progress).sum();
         let tick = self.phase.clock.now();
-        // A job that waits for its start says nothing about the progress of others.
-        if now != last.1
-            || self.monitors.iter().any(|monitor| {
-                monitor.from.is_some() && tick < monitor.job.shared.started.load(Relaxed)
-            })
-        {
-            *last = (Instant::now(), now, self.stopped_all);
+        // While a job waits for its start, the phase cannot stall.
+        let starts_later = self.monitors.iter().any(|monitor| {
+            monitor.from.is_some() && tick < monitor.job.shared.started.load(Relaxed)
+        });
+        if ops != last.ops || starts_later {
+            *last = LastProgress { at: Instant::now(), ops, stopped: self.stopped_all };
         }
-        last.0.elapsed() > STALL + self.longest_rest() + (self.stopped_all - last.2)
+        let stopped = self.stopped_all - last.stopped;
+        last.at.elapsed() > STALL + self.longest_rest() + stopped
     }
 
-    /// Longest time in which a plan issues nothing on purpose.
+    /// Longest pause between operations that the plan sets.
     fn longest_rest(&self) -> Duration {
         Duration::from_nanos(
             self.phase.jobs.iter().map(|job| job.work.pause_ns_max()).max().unwrap_or(0),
         )
     }
 
-    /// Handles all that is due: the end of the ramp, a sample.
+    /// Handles all due events: the end of the ramp, a sample.
     fn tick(&mut self, watch: &mut dyn Watch) {
         let now_ns = self.since_release_ns();
         if let Some(from_ns) = self.ramp_end_ns(now_ns) {
@@ -321,7 +328,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Time at which the ramp ended, where that was since the last look.
+    /// Time at which the ramp ended, if it ended since the last check.
     fn ramp_end_ns(&self, now_ns: u64) -> Option<u64> {
         let (none, ramp_ns) = (self.counting_from_ns.is_none(), self.phase.ramp_ns);
         match self.phase.ramp_amount {
@@ -338,7 +345,7 @@ impl<'a> Control<'a> {
             self.begin_to_count();
         }
         for monitor in self.monitors.iter_mut().filter(|monitor| monitor.from.is_some()) {
-            // By time, each job has its ramp behind its delay.
+            // By time, each job's ramp starts after its delay.
             let delay_ns = if by_time { monitor.job.job.delay.0 } else { 0 };
             monitor.sampling.count_from(delay_ns + from_ns);
         }
@@ -348,21 +355,20 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// True once the jobs have moved the amount that ends the ramp. A job that has ended, or moves
-    /// no bytes, is not waited for.
+    /// True once the jobs have moved the amount that ends the ramp. Jobs that have ended or move no
+    /// bytes do not count.
     fn has_moved(&self, amount: RampAmount) -> bool {
-        let moved = |monitor: &JobMonitor| {
-            let totals = Totals::of(monitor.job.live.iter(), false);
-            totals.work().bytes
-        };
         if amount.together {
-            let sum = self.monitors.iter().map(moved).fold(0, u64::saturating_add);
-            return sum >= amount.bytes.0 || self.monitors.iter().all(|monitor| !monitor.moves());
+            let moved = self.monitors.iter().map(JobMonitor::moved_in_ramp);
+            return moved.fold(0, u64::saturating_add) >= amount.bytes.0
+                || self.monitors.iter().all(|monitor| !monitor.moves());
         }
-        self.monitors.iter().all(|monitor| !monitor.moves() || moved(monitor) >= amount.bytes.0)
+        self.monitors
+            .iter()
+            .all(|monitor| !monitor.moves() || monitor.moved_in_ramp() >= amount.bytes.0)
     }
 
-    /// Lets the operations of all jobs count from now on.
+    /// Starts counting operations of all jobs.
     fn begin_to_count(&self) {
         let now = self.phase.clock.now();
         for job in &self.phase.jobs {
@@ -371,7 +377,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Ends the other jobs where the end of this one is to end them.
+    /// Ends the other jobs if the end of this job ends them.
     fn job_done(&mut self, index: usize) {
         let monitor = &self.monitors[index];
         let ended = monitor.left == 0 && monitor.called_off.is_none();
@@ -385,15 +391,15 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Samples every job at work since its last sample; the latest sample comes first. A remainder
-    /// shorter than a tenth of an interval at the end of a job is left out.
+    /// Samples every running job since its last sample; the latest sample comes first. A remainder
+    /// shorter than a tenth of an interval at the end of a job is skipped.
     fn sample(&mut self, watch: &mut dyn Watch) {
         let now_ns = self.since_release_ns();
         let mut taken: Vec<(usize, JobSample)> = Vec::new();
         let zero_ns = self.counting_from_ns;
-        let (at, short_ns) = ((self.release, now_ns), self.phase.interval_ns / 10);
+        let short_ns = self.phase.interval_ns / 10;
         for (index, monitor) in self.monitors.iter_mut().enumerate() {
-            let sample = monitor.sample(&self.phase.clock, at, zero_ns, short_ns);
+            let sample = monitor.sample(self.release, now_ns, zero_ns, short_ns);
             taken.extend(sample.map(|sample| (index, sample)));
         }
         if let Some(stopped_ns) = (!taken.is_empty()).then(|| std::mem::take(&mut self.stopped_ns))
@@ -412,8 +418,8 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Keeps the samples of an interval. Where all of them take too much room, samples of all jobs
-    /// are joined in the same way.
+    /// Keeps the samples of an interval. If all samples exceed the maximum size, samples of all
+    /// jobs are joined in the same way.
     fn keep(&mut self, taken: &[(usize, JobSample)], watch: &mut dyn Watch) {
         for (index, of) in taken {
             let samples = self.monitors[*index].sampling.samples_mut();
@@ -443,47 +449,26 @@ impl<'a> Control<'a> {
                 flushes.then(|| (job, named.spawn_scoped(scope, move || flush(job, clock))))
             });
             let threads: Vec<_> = started.collect();
-            let end = |(job, thread): (&Arc<ReadyJob>, io::Result<ScopedJoinHandle<'_, _>>)| {
-                match thread {
-                    Ok(thread) => thread.join().ok(),
-                    // Where the kernel gives no thread, jobs are flushed one after the other.
-                    Err(_) => Some(flush(job, clock)),
-                }
-            };
-            threads.into_iter().map(|t| t.and_then(end).unwrap_or_default()).collect()
+            let ends = threads.into_iter().map(|started| match started? {
+                (_, Ok(thread)) => thread.join().ok(),
+                // Without a thread, flush the job on this thread.
+                (job, Err(_)) => Some(flush(job, clock)),
+            });
+            ends.map(Option::unwrap_or_default).collect()
         })
     }
 
     /// The results so far, one measurement per job of the phase.
     fn interim(&self) -> Vec<Measurement> {
-        let since = (self.release, self.released_unix_ns);
-        let ran = interim::measurements(&self.monitors, self.phase.clock, since);
+        let ran = interim::measurements(&self.monitors, self.release);
         skipped::merge(ran, self.phase.skipped.clone())
     }
 
     /// Measurements of the phase, one per job.
     pub fn gather(self, flushed: Vec<Flushed>) -> Vec<Measurement> {
-        let (stalled, interrupted) = (self.stalled, self.interrupted);
-        let (clock, release, released_unix_ns) =
-            (self.phase.clock, self.release, self.released_unix_ns);
-        let gather = |(mut monitor, flushed): (JobMonitor, Flushed)| {
-            let (log, ends) = (monitor.logging.take(), std::mem::take(&mut monitor.ends));
-            let job = monitor.job.clone();
-            let since = (release, released_unix_ns);
-            let mut measurement = monitor.measured(ends, clock, stalled, since);
-            measurement.log = log.map(|log| {
-                let zero = job.shared.count_from.load(Relaxed);
-                let mut log = log.finish(measurement.elapsed_ns);
-                let from_ns = clock.ns(zero.saturating_sub(release));
-                log.start_unix_ms = (released_unix_ns + from_ns) / 1_000_000;
-                Box::new(log)
-            });
-            let elapsed_ns = measurement.elapsed_ns;
-            // Workers may have flushed within their time.
-            let with_flush_ns = flushed.took_ns.map(|ns| elapsed_ns + ns);
-            measurement.elapsed_with_flush_ns = with_flush_ns.or(measurement.elapsed_with_flush_ns);
-            measurement.derive();
-            measurement.errors.extend(flushed.failures.into_list());
+        let Control { release, stalled, interrupted, monitors, .. } = self;
+        let measurements = monitors.into_iter().zip(flushed).map(|(mut monitor, flushed)| {
+            let mut measurement = measured(&mut monitor, flushed, stalled, release);
             if stalled {
                 measurement.ended = Ended::Stalled;
             } else if interrupted && measurement.ended != Ended::Failed {
@@ -500,9 +485,33 @@ impl<'a> Control<'a> {
                 measurement.errors.push(failure);
             }
             measurement
-        };
-        self.monitors.into_iter().zip(flushed).map(gather).collect()
+        });
+        measurements.collect()
     }
+}
+
+/// Measurement of a job with its log and its flush.
+fn measured(
+    monitor: &mut JobMonitor,
+    flushed: Flushed,
+    stalled: bool,
+    release: PhaseRelease,
+) -> Measurement {
+    let (log, ends) = (monitor.logging.take(), std::mem::take(&mut monitor.ends));
+    let mut measurement = monitor.measured(ends, stalled, release);
+    measurement.log = log.map(|log| {
+        let mut log = log.finish(measurement.elapsed_ns);
+        let from_ns = release.clock.ns(monitor.zero().saturating_sub(release.tick));
+        log.start_unix_ms = (release.unix_ns + from_ns) / 1_000_000;
+        Box::new(log)
+    });
+    let elapsed_ns = measurement.elapsed_ns;
+    // Workers may have flushed within their time.
+    let with_flush_ns = flushed.took_ns.map(|ns| elapsed_ns + ns);
+    measurement.elapsed_with_flush_ns = with_flush_ns.or(measurement.elapsed_with_flush_ns);
+    measurement.derive();
+    measurement.errors.extend(flushed.failures.into_list());
+    measurement
 }
 
 /// Makes a job's writes durable.

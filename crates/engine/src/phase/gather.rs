@@ -20,11 +20,12 @@ use crate::worker_end::{Spent, WorkerEnd};
 /// Sample of the counts between two totals.
 pub fn sample(
     operations: &[(usize, &Operation)],
-    [before, after]: [&Totals; 2],
+    before: &Totals,
+    after: &Totals,
     at_ns: u64,
     length_ns: u64,
 ) -> Sample {
-    let of = |(at, row): &(usize, &Operation)| {
+    let samples = operations.iter().map(|(at, row)| {
         let grown = after.at(*at).since(&before.at(*at));
         OpSample {
             ops: grown.ops,
@@ -32,8 +33,8 @@ pub fn sample(
             latency_sum_ns: grown.latency_sum_ns,
             ..OpSample::of(row)
         }
-    };
-    Sample { at_ns, length_ns, operations: operations.iter().map(of).collect() }
+    });
+    Sample { at_ns, length_ns, operations: samples.collect() }
 }
 
 /// Measurement of a job whose workers have ended or, if `stalled`, were given up.
@@ -72,7 +73,7 @@ pub fn measurement(
     }
     let rows = job.recorded.operations().into_iter();
     let operations: Vec<_> =
-        rows.map(|(at, row)| op_stats(job, (at, row), elapsed_ns, &clock)).collect();
+        rows.map(|(at, row)| op_stats(job, at, row, elapsed_ns, &clock)).collect();
     let work = || operations.iter().filter(|op| op.figure.is_work());
     let (ops, bytes) = (work().map(|op| op.ops).sum(), work().map(|op| op.bytes).sum());
     let mut measurement = Measurement {
@@ -85,7 +86,7 @@ pub fn measurement(
         stages: stages(&per_worker),
         per_worker,
         errors: failures.into_list(),
-        // Tags of blocks are told of where they are wrong.
+        // Wrong tags of blocks are reported even if the job does not verify.
         verify: (job.work.verifies() || verify.mismatches() > 0).then_some(verify),
         read_back: read_back(job, &apart, elapsed_ns, &clock),
         engine: EngineUsed {
@@ -107,7 +108,7 @@ pub fn measurement(
     measurement
 }
 
-/// First begin and last end of each stage over all workers; none where nobody opened files.
+/// First begin and last end of each stage over all workers; none if no worker opened files.
 fn stages(per_worker: &[WorkerStats]) -> Option<Stages> {
     let each = per_worker.iter().filter_map(|worker| worker.stages);
     each.reduce(|mut all, next| {
@@ -116,7 +117,7 @@ fn stages(per_worker: &[WorkerStats]) -> Option<Stages> {
     })
 }
 
-/// Items that workers passed over, by reason.
+/// Items that workers skipped, by reason.
 fn passed_over(ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::<String, u64>::new();
     for (why, items) in ends.iter().flat_map(|end| &end.passed_over) {
@@ -125,8 +126,8 @@ fn passed_over(ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
     all
 }
 
-/// Counts of all workers when the first one ended. Not known where workers read back after their
-/// work: the end of the first one's work is not the end of that worker.
+/// Counts of all workers when the first worker ended. Unknown if workers read back after their
+/// work: a worker then ends later than its work.
 fn first_done(
     job: &ReadyJob,
     apart: &[Spent],
@@ -137,16 +138,17 @@ fn first_done(
     if apart.iter().any(|spent| spent.ticks > Ticks(0)) {
         return None;
     }
-    let count = |(at, row): (usize, &'static Operation)| {
+    let rows = job.recorded.operations().into_iter();
+    let counts = rows.map(|(at, row)| {
         let counted = totals.at(at);
         let bytes = if counts_bytes(row) { counted.bytes } else { 0 };
         OpCount { ops: counted.ops, bytes, ..OpCount::of(row) }
-    };
-    let operations: Vec<OpCount> = job.recorded.operations().into_iter().map(count).collect();
+    });
+    let operations: Vec<OpCount> = counts.collect();
     let work = || operations.iter().filter(|op| op.figure.is_work());
     let since = at.saturating_sub(job.shared.count_from.load(Relaxed));
     Some(FirstDone {
-        // All was done by the last completion, also where the totals were read a moment later.
+        // The last completion is the limit: the totals may be read a moment later.
         at_ns: clock.ns(since).min(elapsed_ns),
         ops: work().map(|op| op.ops).sum(),
         bytes: work().map(|op| op.bytes).sum(),
@@ -155,20 +157,20 @@ fn first_done(
     })
 }
 
-/// True for operations whose bytes are reported: those they move, and those that are trimmed.
+/// True for operations whose bytes are reported: bytes moved, or trimmed.
 fn counts_bytes(row: &Operation) -> bool {
     row.moves_bytes || row.figure == Figure::Trim
 }
 
-/// Figures of reading back. The elapsed time is that of reading back alone, plus that of the work
-/// where reading back also ran beside it.
+/// Results of reading back. Elapsed time is the time of reading back alone, plus the time of the
+/// work if reading back also ran during the work.
 fn read_back(job: &ReadyJob, apart: &[Spent], elapsed_ns: u64, clock: &Clock) -> Option<ReadBack> {
     let beside = job.work.reads_back()?;
     let at = job.recorded.index_of(Figure::ReadBack)?;
     let ticks = apart.iter().map(|spent| spent.ticks).max().unwrap_or_default();
     let alone_ns = clock.ns(ticks);
     let elapsed_ns = if beside { elapsed_ns + alone_ns } else { alone_ns };
-    let mut reads = op_stats(job, (at, &job.recorded.table[at]), elapsed_ns, clock);
+    let mut reads = op_stats(job, at, &job.recorded.table[at], elapsed_ns, clock);
     reads.elapsed_ns = elapsed_ns;
     Some(ReadBack {
         reads,
@@ -180,12 +182,13 @@ fn read_back(job: &ReadyJob, apart: &[Spent], elapsed_ns: u64, clock: &Clock) ->
 
 fn op_stats(
     job: &ReadyJob,
-    (counted, row): (usize, &Operation),
+    index: usize,
+    row: &Operation,
     elapsed_ns: u64,
     clock: &Clock,
 ) -> OpStats {
     let mut sum = CounterSum::default();
-    job.live.iter().for_each(|live| live.bank(true).all()[counted].add_to(&mut sum));
+    job.live.iter().for_each(|live| live.bank(true).all()[index].add_to(&mut sum));
     if !counts_bytes(row) {
         sum.bytes = 0;
     }
@@ -194,11 +197,11 @@ fn op_stats(
         bytes: sum.bytes,
         short: sum.short,
         failed: sum.failed,
-        // The loop of plain reads does not record the last completion: the job's end stands for it.
+        // The loop of plain reads does not record the last completion; use the job's end.
         elapsed_ns: match (sum.ops, sum.last) {
             (0, _) => 0,
             (_, Ticks(0)) => elapsed_ns,
-            // The job's time leaves stops of the process out.
+            // The job's time excludes stops of the process.
             (_, last) => {
                 clock.ns(last.saturating_sub(job.shared.count_from.load(Relaxed))).min(elapsed_ns)
             }

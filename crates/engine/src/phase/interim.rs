@@ -1,5 +1,5 @@
-//! Interim results of a phase: each worker reports its own figures; of late workers only the
-//! counters are read.
+//! Interim results of a phase: each worker reports its results; for late workers only the counters
+//! are read.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
@@ -7,26 +7,24 @@ use std::time::{Duration, Instant};
 
 use candor_record::{Ended, Measurement, WorkerStats};
 
-use crate::clock::{Clock, Ticks};
+use crate::clock::Clock;
 use crate::counters::{Live, Totals};
 use crate::phase::job_monitor::JobMonitor;
+use crate::phase::logged::PhaseRelease;
 use crate::worker_end::WorkerEnd;
 
-/// Time that workers may take to report. Workers in a long call only have their counters read.
+/// Maximum time for a report. For workers in a long call only the counters are read.
 const REPORT_TIMEOUT: Duration = Duration::from_millis(50);
 /// Interval between two checks for reports.
 const CHECK_INTERVAL: Duration = Duration::from_micros(100);
 
-/// Measurements of all jobs. `since` is the release, as a tick and in ns since 1970.
-pub fn measurements(
-    monitors: &[JobMonitor],
-    clock: Clock,
-    since: (Ticks, u64),
-) -> Vec<Measurement> {
+/// Measurements of all jobs so far.
+pub fn measurements(monitors: &[JobMonitor], release: PhaseRelease) -> Vec<Measurement> {
+    let clock = release.clock;
     let requested: Vec<bool> =
         monitors.iter().map(|monitor| monitor.left > 0 && clock.now() >= monitor.zero()).collect();
     for (monitor, _) in monitors.iter().zip(&requested).filter(|(_, requested)| **requested) {
-        // A late report to an earlier request must not count as one to this request.
+        // A late report for an earlier request must not count for this request.
         monitor.job.live.iter().for_each(|live| drop(live.take_interim()));
         monitor.job.shared.command.request_interim();
     }
@@ -38,7 +36,7 @@ pub fn measurements(
             reports.iter_mut().for_each(|end| monitor.leave_out_stops(end));
             ends.extend(reports);
         }
-        monitor.measured(ends, clock, false, since)
+        monitor.measured(ends, false, release)
     });
     measured.collect()
 }
@@ -62,7 +60,7 @@ fn answer(live: &Live, rank: u32, monitor: &JobMonitor, clock: Clock, until: Ins
     }
 }
 
-/// Figures of a worker that does not report, from its counters.
+/// Results of a worker that does not report, from its counters.
 fn counted(live: &Live, rank: u32, monitor: &JobMonitor, clock: Clock) -> WorkerEnd {
     let from = monitor.job.shared.count_from.load(Relaxed);
     let elapsed_ns = clock.ns(clock.now().saturating_sub(from));

@@ -29,14 +29,13 @@ pub struct JobMonitor {
     pub sampling: Sampling,
     /// Log of the job.
     pub logging: Option<Logging>,
-    /// Steady-state test, where the job has one.
+    /// Steady-state test, if the job has one.
     pub steady: Option<SteadyWatch>,
     /// Tick at which the job's delay began; none while the job waits for others.
     pub from: Option<Ticks>,
     /// Failure of the job as a whole: it could not be prepared, or missed its minimum rate.
     pub failure: Option<IoFailure>,
-    /// Reason that the job counts as ended with, where the control plane ended it without a
-    /// failure.
+    /// Reason for the job's end, if the control plane ended it without a failure.
     pub called_off: Option<Ended>,
     /// Stops of the process since counting began.
     pub stopped: Option<Stopped>,
@@ -46,7 +45,7 @@ pub struct JobMonitor {
 }
 
 impl JobMonitor {
-    /// Monitor of a job whose phase was released at that tick.
+    /// Monitor of a job in a phase that was released at that tick.
     pub fn new(job: &Arc<ReadyJob>, release: Ticks) -> JobMonitor {
         JobMonitor {
             ends: Vec::new(),
@@ -78,7 +77,7 @@ impl JobMonitor {
         due.filter(|_| self.left > 0 && self.called_off.is_none())
     }
 
-    /// Notes a stop of the process that has just ended: the job's time continues for as long.
+    /// Records a stop of the process that has just ended: the job's deadline moves by its length.
     pub fn stopped(&mut self, clock: &Clock, stop: Stop) {
         if self.left == 0 || self.from.is_none() {
             return;
@@ -95,19 +94,24 @@ impl JobMonitor {
         }
     }
 
-    /// Takes stops of the process out of the time of a worker that was at work meanwhile.
+    /// Subtracts stops of the process from the time of a worker that ran meanwhile.
     pub fn leave_out_stops(&self, end: &mut WorkerEnd) {
         let stopped_ns = self.stopped.map_or(0, |stopped| stopped.ns);
-        // Nothing tells whether a stop was in the work or in the reads after it.
+        // After reading back, a stop may have been in the work or in the later reads.
         if end.read_back.is_none_or(|spent| spent.ticks == Ticks(0)) {
             end.stats.elapsed_ns = end.stats.elapsed_ns.saturating_sub(stopped_ns);
         }
     }
 
-    /// True for a job at work that moves bytes.
+    /// True for a running job that moves bytes.
     pub fn moves(&self) -> bool {
         let operations = self.job.recorded.operations();
         self.left > 0 && operations.iter().any(|(_, operation)| operation.moves_bytes)
+    }
+
+    /// Bytes that the job moved in the ramp.
+    pub fn moved_in_ramp(&self) -> u64 {
+        Totals::of(self.job.live.iter(), false).work().bytes
     }
 
     /// Drains the workers' logs.
@@ -116,14 +120,14 @@ impl JobMonitor {
         self.logging.iter_mut().for_each(|logging| logging.drain(clock, zero));
     }
 
-    /// Operations that wait for the job's file.
+    /// Logged operations to be written to the job's file.
     pub fn logged_operations(&mut self, release: PhaseRelease) -> Option<LoggedOperations> {
         let logging = self.logging.as_mut()?;
         let entries = logging.take_for_file()?;
         Some(LoggedOperations::new(&self.job, release, entries, logging.lost()))
     }
 
-    /// Handles all that is due; the job may be called off, or fail.
+    /// Handles all due events; the job may end or fail.
     pub fn tick(&mut self, clock: &Clock) {
         let (now, zero) = (clock.now(), self.zero());
         let watches =
@@ -165,19 +169,17 @@ impl JobMonitor {
         }
     }
 
-    /// Measurement from the ends of the job's workers, without the log. `release` is the tick at
-    /// which the phase was released, and the same moment in ns since 1970.
+    /// Measurement from the ends of the job's workers, without the log.
     pub fn measured(
         &self,
         ends: Vec<WorkerEnd>,
-        clock: Clock,
         stalled: bool,
-        (release, released_unix_ns): (Ticks, u64),
+        release: PhaseRelease,
     ) -> Measurement {
-        let job = &self.job;
+        let (job, clock) = (&self.job, release.clock);
         let mut measurement = gather::measurement(job, ends, clock, stalled);
-        let waited_ns = clock.ns(self.from.unwrap_or(release).saturating_sub(release));
-        let started_ns = released_unix_ns + waited_ns + job.job.delay.0;
+        let waited = self.from.unwrap_or(release.tick).saturating_sub(release.tick);
+        let started_ns = release.unix_ns + clock.ns(waited) + job.job.delay.0;
         measurement.start_unix_ms = Some(started_ns / 1_000_000);
         measurement.samples = self.sampling.samples().iter().cloned().collect();
         measurement.stopped = self.stopped;
@@ -191,12 +193,24 @@ impl JobMonitor {
         self.called_off.is_none() && self.job.shared.command.is_end()
     }
 
-    /// Sample of the job since its last one. `zero_ns` is the time at which counting began in the
-    /// phase, in ns since the release; none during the ramp.
+    /// Time from the release to the end of the last worker, in ns.
+    fn last_end_ns(&self, release: PhaseRelease) -> u64 {
+        let clock = release.clock;
+        let worked = self
+            .ends
+            .iter()
+            .map(|end| end.stats.elapsed_ns + clock.ns(end.read_back.unwrap_or_default().ticks));
+        let stopped_ns = self.stopped.map_or(0, |stopped| stopped.ns);
+        let zero_ns = clock.ns(self.zero().saturating_sub(release.tick));
+        zero_ns + worked.max().unwrap_or(0) + stopped_ns
+    }
+
+    /// Sample of the job since its last sample. `zero_ns` is the time at which counting began in
+    /// the phase, in ns since the release; none during the ramp.
     pub fn sample(
         &mut self,
-        clock: &Clock,
-        (release, now_ns): (Ticks, u64),
+        release: PhaseRelease,
+        now_ns: u64,
         zero_ns: Option<u64>,
         short_ns: u64,
     ) -> Option<JobSample> {
@@ -206,11 +220,7 @@ impl JobMonitor {
         let mut until_ns = now_ns;
         if self.left == 0 {
             self.sampled_out = true;
-            let apart = |end: &WorkerEnd| clock.ns(end.read_back.unwrap_or_default().ticks);
-            let worked = self.ends.iter().map(|end| end.stats.elapsed_ns + apart(end));
-            let stopped_ns = self.stopped.map_or(0, |stopped| stopped.ns);
-            let worked = worked.max().unwrap_or(0) + stopped_ns;
-            until_ns = now_ns.min(clock.ns(self.zero().saturating_sub(release)) + worked);
+            until_ns = now_ns.min(self.last_end_ns(release));
         }
         let job = &self.job;
         let totals = || {

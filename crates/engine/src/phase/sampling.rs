@@ -9,7 +9,7 @@ use crate::phase::gather;
 /// Samples of a job. Times are ns since the release of the barrier.
 pub struct Sampling {
     last: Totals,
-    /// End of the last sample; before the first one, begin of the job.
+    /// End of the last sample; before the first sample, begin of the job.
     until_ns: u64,
     samples: Thinned<Sample>,
     operations: Vec<(usize, &'static Operation)>,
@@ -35,7 +35,7 @@ impl Sampling {
         }
     }
 
-    /// Starts the counts anew at that time: the ramp is over.
+    /// Resets all counts at that time: the ramp is over.
     pub fn count_from(&mut self, begins_ns: u64) {
         (self.last, self.until_ns) = (Totals::default(), begins_ns);
         self.latencies.fill(Histogram::new());
@@ -46,11 +46,11 @@ impl Sampling {
     pub fn workers(&mut self, totals: Vec<WorkerSample>) -> Vec<WorkerSample> {
         let before = std::mem::replace(&mut self.workers, totals);
         let before = before.into_iter().chain(std::iter::repeat(WorkerSample::default()));
-        let since = |(now, before): (&WorkerSample, WorkerSample)| WorkerSample {
+        let since = self.workers.iter().zip(before).map(|(now, before)| WorkerSample {
             ops: now.ops.saturating_sub(before.ops),
             bytes: now.bytes.saturating_sub(before.bytes),
-        };
-        self.workers.iter().zip(before).map(since).collect()
+        });
+        since.collect()
     }
 
     /// Adds percentiles and counts of latencies to a sample. `latencies` gives the distribution of
@@ -73,9 +73,9 @@ impl Sampling {
         }
     }
 
-    /// Sample of the work since the last sample. None if the last one was less than `short_ns` ago;
-    /// the next sample then covers that time too. `zero_ns` is the time at which counting began in
-    /// the phase.
+    /// Sample of the work since the last sample. None if the last sample was less than `short_ns`
+    /// ago; the next sample then includes that time. `zero_ns` is the time at which counting began
+    /// in the phase.
     pub fn take(
         &mut self,
         totals: impl FnOnce() -> Totals,
@@ -88,18 +88,18 @@ impl Sampling {
             return None;
         }
         let totals = totals();
-        let (both, at_ns) = ([&self.last, &totals], now_ns.saturating_sub(zero_ns));
-        let sample = gather::sample(&self.operations, both, at_ns, length_ns);
+        let at_ns = now_ns.saturating_sub(zero_ns);
+        let sample = gather::sample(&self.operations, &self.last, &totals, at_ns, length_ns);
         (self.last, self.until_ns) = (totals, now_ns);
         Some(sample)
     }
 
-    /// Adds a rest at the end of the job, too short for a sample of its own, to the last one kept,
-    /// so that samples add up.
+    /// Adds the end of the job, too short for a separate sample, to the last sample, so that the
+    /// samples add up.
     pub fn extend_last(&mut self, totals: &Totals, now_ns: u64) {
         let length_ns = now_ns.saturating_sub(self.until_ns);
         let Some(last) = self.samples.last_mut() else { return };
-        let rest = gather::sample(&self.operations, [&self.last, totals], 0, length_ns);
+        let rest = gather::sample(&self.operations, &self.last, totals, 0, length_ns);
         last.at_ns += length_ns;
         last.length_ns += length_ns;
         for (op, more) in last.operations.iter_mut().zip(rest.operations) {

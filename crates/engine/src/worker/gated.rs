@@ -198,12 +198,12 @@ impl<S: Source> Worker<S> {
             return;
         }
         let (clock, counters) = (&self.seat.clock, bank.of(alike.op));
-        let ticks = [alike.started, alike.submitted, now];
+        let times = alike.times(now);
         alike.count(bank, clock, now);
         counters.at(now);
-        counters.of_priority(alike.priority, alike.ops, clock, ticks);
+        counters.of_priority(alike.priority, alike.ops, clock, times);
         if let Some(peaks) = &counters.peaks {
-            peaks.note(clock, ticks);
+            peaks.record(clock, times);
         }
     }
 
