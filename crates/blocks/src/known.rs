@@ -13,7 +13,7 @@ use candor_plan::blocks::{Content, Format, Pattern, Verify, Words, Zones};
 use crate::targets::files::OpenFile;
 use crate::targets::zones;
 use candor_bytes::content::{self, Pool};
-use candor_bytes::verify::{Map, NOTHING, UNKNOWN};
+use candor_bytes::verify::{BlockGrid, Map, NOTHING, UNKNOWN};
 
 /// State of files.
 #[derive(Default)]
@@ -32,7 +32,7 @@ enum FileKey {
     Device(u64),
     /// Device, inode, and time of birth: a later file may have the same inode.
     Inode(u64, u64, Option<SystemTime>),
-    /// Path of a file that is not there.
+    /// Path of a missing file.
     Path(PathBuf),
 }
 
@@ -46,14 +46,14 @@ impl FileKey {
     }
 }
 
-/// Places and bytes of the blocks in a map. Jobs share a map only if these are the same.
+/// Positions and content of the blocks in a map. Jobs share a map only if their schemes are equal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme {
     /// Every operation begins and ends at a multiple of this distance from the origin.
     pub step: u64,
     /// First offset.
     pub origin: u64,
-    /// Distance of the headers.
+    /// Distance between headers.
     interval: u64,
     format: Format,
     header_at: u64,
@@ -64,7 +64,7 @@ pub struct Scheme {
 }
 
 impl Scheme {
-    /// Scheme of a job's blocks in files whose headers have its seed, from the first byte on.
+    /// Scheme of a job's blocks from the first byte of a file, with the job's seed in the headers.
     pub fn new(verify: &Verify, content: &Content) -> Scheme {
         let pattern = content.pattern.clone().filter(|_| verify.format != Format::Own);
         Scheme {
@@ -79,7 +79,7 @@ impl Scheme {
         }
     }
 
-    /// The same in a file whose blocks begin elsewhere, and whose headers have another seed.
+    /// Scheme for a file whose blocks begin at another offset, with another seed in the headers.
     #[must_use]
     pub fn of_file(&self, step: u64, origin: u64, seed: u64) -> Scheme {
         Scheme { step, origin, seed, ..self.clone() }
@@ -97,14 +97,15 @@ struct KnownFile {
 }
 
 impl KnownFile {
-    /// Map of a scheme; a new one where there is none for all of these bytes.
+    /// Map of a scheme; a new map if no map covers all bytes.
     fn map(&mut self, scheme: Scheme, size: u64, verify: &Verify) -> Arc<Map> {
         let same = self.maps.iter().find(|(of, map)| *of == scheme && map.covers(size));
         if let Some((_, map)) = same {
             return map.clone();
         }
         let generation = if verify.known_only() { NOTHING } else { UNKNOWN };
-        let new = Map::from(scheme.origin, size, [scheme.step, scheme.interval], generation);
+        let Scheme { origin, step, interval, .. } = scheme;
+        let new = Map::on(BlockGrid { origin, interval: step, block: interval }, size, generation);
         if verify.vouches() {
             new.vouch();
         }
@@ -121,7 +122,7 @@ impl KnownFile {
         new
     }
 
-    /// Notes a job that may write these bytes, with the map that knows of its writes.
+    /// Records a job that may write these bytes, with the map that records its writes.
     fn writes(&mut self, bytes: Range<u64>, own: Option<&Arc<Map>>) {
         let is_own = |map: &Arc<Map>| own.is_some_and(|own| Arc::ptr_eq(own, map));
         for (_, map) in self.maps.iter().filter(|(_, map)| !is_own(map)) {

@@ -16,7 +16,7 @@ const IOCB_CMD_FSYNC: u16 = 2;
 const IOCB_CMD_FDSYNC: u16 = 3;
 const IOCB_CMD_PREADV: u16 = 7;
 const IOCB_CMD_PWRITEV: u16 = 8;
-/// Flag of a control block with an I/O priority of its own.
+/// Flag of a control block that sets an I/O priority.
 const IOCB_FLAG_IOPRIO: u32 = 1 << 1;
 /// Magic number of a completion ring with the layout below.
 const RING_MAGIC: u32 = 0xa10a_10a1;
@@ -33,7 +33,7 @@ struct Ring {
     header_bytes: u32,
 }
 
-/// An operation as `io_submit` takes it (`struct iocb`, which not every C library declares).
+/// An operation for `io_submit` (`struct iocb`, which not every C library declares).
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct ControlBlock {
@@ -63,7 +63,7 @@ impl ControlBlock {
         self.call_flags = flags;
     }
 
-    /// Sets the I/O priority; 0 keeps the one of the thread.
+    /// Sets the I/O priority; 0 keeps the thread's priority.
     #[inline(always)]
     pub fn set_priority(&mut self, priority: u16) {
         self.flags = if priority == 0 { 0 } else { IOCB_FLAG_IOPRIO };
@@ -144,12 +144,7 @@ impl Aio {
     /// Queues a read or write of a slot's bytes; the block may be changed until it is submitted.
     /// The slot's buffer must live until its completion is taken.
     #[inline(always)]
-    pub fn queue(
-        &mut self,
-        index: u32,
-        slot: &Slot,
-        (fd, writes): (RawFd, bool),
-    ) -> &mut ControlBlock {
+    pub fn queue(&mut self, index: u32, slot: &Slot, fd: RawFd, writes: bool) -> &mut ControlBlock {
         let block = &mut self.blocks[index as usize];
         block.data = u64::from(index);
         block.command = if writes { IOCB_CMD_PWRITE } else { IOCB_CMD_PREAD };
@@ -162,7 +157,7 @@ impl Aio {
         block
     }
 
-    /// Queues a flush of a file: the command has neither bytes nor offset nor flags.
+    /// Queues a flush of a file; the command has no bytes, offset or flags.
     pub fn queue_flush(&mut self, index: u32, flush: Flush, fd: RawFd) {
         let command = match flush {
             Flush::All => IOCB_CMD_FSYNC,
@@ -179,7 +174,7 @@ impl Aio {
         self.pending_count += 1;
     }
 
-    /// True if this kernel flushes by aio, as Linux does from 4.18 on. It flushes a file in memory.
+    /// True if this kernel flushes by aio (Linux 4.18 and later). Tests it on a file in memory.
     pub fn can_flush(&mut self) -> bool {
         let Ok(file) = rustix::fs::memfd_create("candor-flush", MemfdFlags::CLOEXEC) else {
             return false;
@@ -191,13 +186,13 @@ impl Aio {
         done.as_slice().first().is_some_and(|end| end.is_whole(0))
     }
 
-    /// True where operations wait to be submitted.
+    /// True if operations are pending.
     #[inline(always)]
     pub fn has_pending(&self) -> bool {
         self.pending_count > 0
     }
 
-    /// Takes completions: those that are there, and as many as are missing of `min` once they come.
+    /// Takes all available completions; waits until there are at least `min`.
     #[inline(always)]
     pub fn reap(&mut self, min: usize, wait_ns: Option<u64>, done: &mut Done) {
         if self.user_ring {
@@ -209,20 +204,20 @@ impl Aio {
         }
     }
 
-    /// The way in which completions are taken, for the report.
+    /// Method of taking completions, for the report.
     pub fn feature(&self) -> Option<String> {
         self.user_ring.then(|| "user-space-reap".to_owned())
     }
 
-    /// Submits the pending operations. An operation that the kernel refuses for good becomes a
-    /// failed completion; one that it cannot take now stays pending.
+    /// Submits the pending operations. An operation that the kernel rejects becomes a failed
+    /// completion; an operation that the kernel cannot accept now stays pending.
     #[inline(always)]
     pub fn submit(&mut self, done: &mut Done) {
         let mut first = 0;
         while first < self.pending_count {
             let count = self.pending_count - first;
             let blocks = self.pending[first..].as_mut_ptr();
-            // SAFETY: the pointers lead to blocks that live as long as this engine.
+            // SAFETY: the pointers are to blocks that live as long as this engine.
             let taken = unsafe { libc::syscall(libc::SYS_io_submit, self.context, count, blocks) };
             if taken > 0 {
                 first += taken as usize;
@@ -245,7 +240,7 @@ impl Aio {
         if errno == libc::EINTR || errno == libc::EAGAIN {
             return false;
         }
-        // SAFETY: pending pointers lead to blocks of this engine.
+        // SAFETY: pending pointers are to blocks of this engine.
         let index = unsafe { (*self.pending[first]).data } as u32;
         done.push(index, Outcome::error(errno));
         true
@@ -302,8 +297,8 @@ impl Aio {
 
 impl Drop for Aio {
     fn drop(&mut self) {
-        // SAFETY: the context is this value's; the call returns after all operations ended, so no
-        // buffer is written to afterwards.
+        // SAFETY: this value owns the context; the call returns after all operations ended, so no
+        // buffer is written afterwards.
         unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };
     }
 }

@@ -1,18 +1,18 @@
 //! POSIX locks of the kernel (`fcntl`), around one operation each.
 //!
-//! They belong to a table of open files, of which each worker has its own: workers exclude each
-//! other as processes do.
+//! A lock belongs to a table of open files, and each worker has a separate table: workers exclude
+//! each other like processes.
 
 use std::os::fd::RawFd;
 
 use candor_engine::operation::Outcome;
 
-/// Access that a lock leaves to others.
+/// Access that a lock permits to other holders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holding {
-    /// Others may hold it shared as well.
+    /// Other holders may share the lock.
     Shared,
-    /// Nobody else holds it.
+    /// No other holder.
     Exclusive,
 }
 
@@ -20,12 +20,12 @@ pub enum Holding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     offset: libc::off_t,
-    /// 0 for all bytes from there on.
+    /// 0 for all bytes from the offset.
     length: libc::off_t,
 }
 
 impl Span {
-    /// The whole file, however long it becomes.
+    /// The whole file, including bytes added later.
     pub const WHOLE: Span = Span { offset: 0, length: 0 };
 
     /// Bytes of one operation.
@@ -34,10 +34,11 @@ impl Span {
     }
 }
 
-/// Does an operation on an open file under a lock, for which it waits.
+/// Waits for a lock, executes an operation on an open file, and unlocks.
 pub fn during(
     fd: RawFd,
-    (holding, span): (Holding, Span),
+    holding: Holding,
+    span: Span,
     operation: impl FnOnce() -> Outcome,
 ) -> Outcome {
     let kind = match holding {
@@ -64,7 +65,7 @@ fn set(fd: RawFd, kind: libc::c_int, span: Span) -> Outcome {
         // SAFETY: the kernel reads the lock, which outlives the call.
         let outcome =
             Outcome::of_call(unsafe { libc::fcntl(fd, libc::F_SETLKW, &raw const lock) } as isize);
-        // A signal that another thread handles does not end the waiting.
+        // A signal that another thread handles does not end the wait.
         if outcome != Outcome::error(libc::EINTR) {
             return outcome;
         }

@@ -1,4 +1,4 @@
-//! Reads and writes by the kernel's aio, as many at once as the depth; all other steps by calls.
+//! Reads and writes by the kernel's aio, up to the depth in flight; all other steps by calls.
 
 use std::os::fd::AsRawFd;
 
@@ -14,10 +14,10 @@ use crate::items::step_of;
 
 /// Engine of the kernel's aio on bytes of files.
 pub struct AioCalls {
-    // The operations in flight end before the files are closed.
+    // Declared first: operations in flight end before the files are closed.
     aio: Aio,
     calls: Calls,
-    /// Operations that are done in the thread at the next turn.
+    /// Operations for the worker's thread at the next turn.
     aside: Vec<u32>,
 }
 
@@ -43,7 +43,7 @@ impl Io for AioCalls {
             };
             match (writes, self.calls.file(slot)) {
                 (Some(writes), Some(file)) => {
-                    self.aio.queue(index, slot, (file.as_raw_fd(), writes));
+                    self.aio.queue(index, slot, file.as_raw_fd(), writes);
                 }
                 _ => self.aside.push(index),
             }

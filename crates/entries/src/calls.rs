@@ -1,7 +1,7 @@
 //! System calls on names: one operation, one step.
 //!
 //! An opened file stays open for the steps that read, write, sync or close it, up to a step that
-//! closes it (`plan` checks that there is one). Without such steps, the same operation closes it.
+//! closes it (`plan` checks that one exists). Without any later step, the same operation closes it.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -18,6 +18,7 @@ use candor_plan::entries::{Entries, EntriesEngine, Step};
 use crate::copying::Copier;
 use crate::items::{SharedPaths, step_of};
 use crate::modes::{DIRECTORY_MODE, FILE_MODE};
+use crate::roots::NameAt;
 
 /// Name and length of the extended attribute.
 pub const ATTRIBUTE: &std::ffi::CStr = c"user.candor";
@@ -26,31 +27,29 @@ pub const ATTRIBUTE_BYTES: usize = 64;
 /// Room for the entries of a directory that one call lists.
 const LIST_BYTES: usize = 64 << 10;
 
-/// A name, and the directory from which it is looked up.
-type Seen = (RawFd, *const libc::c_char);
-
 /// Engine of single calls on names.
 pub struct Calls {
     /// The names of the items in progress, which their source writes.
     pub paths: SharedPaths,
-    /// Flags by which files are opened.
+    /// Flags for opening files.
     pub flags: libc::c_int,
     /// The files of the items in progress.
     files: Box<[ItemFile]>,
-    /// True where files stay open for later steps.
+    /// True if files stay open for later steps.
     keeps: bool,
-    /// Entries that were listed last; empty where no step lists.
+    /// Buffer of listed entries; empty if no step lists.
     listed: Box<[u8]>,
     /// Advice about each file that is opened.
     advice: Box<[Advice]>,
-    /// Mappings of the files, where bytes are loaded and stored.
+    /// Mappings of the files, if bytes are loaded and stored.
     maps: Option<Maps>,
     lock: Lock,
-    /// Copies of whole files, where a step makes them.
+    /// Copier of whole files, if a step copies.
     copier: Option<Copier>,
-    /// True where the other name is a whole path in another tree.
+    /// True if the other name is a whole path in another tree.
     moves_over: bool,
-    /// True where names that exist or are missing already are no error of `mkdir` or a removal.
+    /// True if an existing directory is no error of `mkdir`, and a missing name is no error of a
+    /// removal.
     idempotent: bool,
 }
 
@@ -61,7 +60,7 @@ struct Maps {
 }
 
 impl Maps {
-    /// Maps an open file of that length; one that is to be written is brought to it before.
+    /// Maps an open file; extends a file to be written to `bytes` first.
     fn map(&self, file: &OwnedFd, bytes: u64) -> io::Result<Mapped> {
         if self.writes && rustix::fs::fstat(file)?.st_size < bytes as i64 {
             rustix::fs::ftruncate(file, bytes)?;
@@ -74,7 +73,7 @@ impl Maps {
 struct ItemFile {
     /// Handle of the item.
     handle: Option<u32>,
-    /// The mapping of the open file, where it has one.
+    /// Mapping of the open file, if any.
     mapped: Option<Mapped>,
     /// Open file, or the error number of the failed open.
     open: Result<OwnedFd, i32>,
@@ -85,7 +84,7 @@ impl ItemFile {
 }
 
 impl Calls {
-    /// Engine over the names of so many items in progress.
+    /// Engine for the names of items in progress.
     pub fn new(entries: &Entries, paths: SharedPaths) -> Calls {
         let writes = entries.has(Step::Write);
         let changes = entries.all_steps().any(|step| step.needs_open() && step.changes_names());
@@ -102,7 +101,6 @@ impl Calls {
             Some(pieces) => pieces.0.clone(),
             None => entries.advice.of_maps(),
         };
-        let maps = || Maps { writes, advice: of_maps.into() };
         let lists = entries.has(Step::List);
         let files = paths.borrow().iter().map(|_| ItemFile::CLOSED).collect();
         Calls {
@@ -112,7 +110,8 @@ impl Calls {
             flags: access | direct | sync | truncate | libc::O_CLOEXEC | libc::O_NOFOLLOW,
             listed: vec![0; if lists { LIST_BYTES } else { 0 }].into(),
             advice: entries.advice.0.clone().into(),
-            maps: (entries.engine == Some(EntriesEngine::Mmap)).then(maps),
+            maps: (entries.engine == Some(EntriesEngine::Mmap))
+                .then(|| Maps { writes, advice: of_maps.into() }),
             lock: entries.lock,
             copier: entries.has(Step::Copy).then(|| Copier::new(entries.size_max(), direct)),
             idempotent: entries.idempotent,
@@ -120,12 +119,12 @@ impl Calls {
         }
     }
 
-    /// Flags by which a file is made.
+    /// Flags for creating a file.
     pub fn creating(flags: libc::c_int) -> libc::c_int {
         flags & !libc::O_ACCMODE | libc::O_RDWR | libc::O_CREAT
     }
 
-    /// Outcome of a step on a name, with regard to what was there already.
+    /// Outcome of a step on a name; a step that is already done succeeds if `idempotent` is set.
     pub fn settled(&self, step: Step, outcome: Outcome) -> Outcome {
         let Outcome::Failed(failure) = outcome else { return outcome };
         let is_done = match step {
@@ -136,7 +135,7 @@ impl Calls {
         if self.idempotent && is_done { Outcome::Done(0) } else { outcome }
     }
 
-    /// Closes what another item left open where this one is now.
+    /// Closes the open file of the slot's previous item.
     #[inline(always)]
     pub fn enter(&mut self, slot: &Slot) {
         let file = &mut self.files[slot.tag as usize];
@@ -150,14 +149,14 @@ impl Calls {
         self.files[slot.tag as usize].open.as_ref().ok()
     }
 
-    /// Takes the open file of an operation's item: it is to be closed.
+    /// Takes the open file of an operation's item, to close it.
     pub fn take_file(&mut self, slot: &Slot) -> Option<OwnedFd> {
         self.file(slot)?;
         std::mem::replace(&mut self.files[slot.tag as usize].open, Err(libc::EBADF)).ok()
     }
 
-    /// Keeps an opened file for later steps, or the error number of the failure; the file is closed
-    /// where no step needs it.
+    /// Keeps an opened file for later steps, or the error number of the failure; closes the file if
+    /// no step needs it.
     pub fn opened(&mut self, slot: &Slot, opened: Result<OwnedFd, i32>) -> Outcome {
         let outcome = match &opened {
             Ok(_) => Outcome::Done(0),
@@ -170,12 +169,12 @@ impl Calls {
     }
 
     /// Opens a file.
-    fn open(&mut self, slot: &Slot, (at, name): Seen, flags: libc::c_int) -> Outcome {
+    fn open(&mut self, slot: &Slot, name: NameAt, flags: libc::c_int) -> Outcome {
         // SAFETY: the name ends with a zero byte and outlives the call.
-        let fd = unsafe { libc::openat(at, name, flags, FILE_MODE) };
+        let fd = unsafe { libc::openat(name.directory, name.name, flags, FILE_MODE) };
         match Outcome::of_call(fd as isize) {
             Outcome::Done(_) => {
-                // SAFETY: the descriptor was just opened, and nobody else has it.
+                // SAFETY: the descriptor was just opened, and has no other owner.
                 let file = unsafe { OwnedFd::from_raw_fd(fd) };
                 let opened = self.make_ready(slot, file);
                 self.opened(slot, opened)
@@ -185,8 +184,7 @@ impl Calls {
         }
     }
 
-    /// Gives advice about a file that was opened, and maps it, as the plan says; the error number
-    /// where it cannot be mapped.
+    /// Applies the plan's advice to an opened file, and maps it; the error number if mapping fails.
     #[inline(always)]
     fn make_ready(&mut self, slot: &Slot, file: OwnedFd) -> Result<OwnedFd, i32> {
         advise(&file, &self.advice);
@@ -208,7 +206,7 @@ impl Calls {
         };
         let length = || self.paths.borrow()[slot.tag as usize].size as i64;
         match step {
-            Step::Read | Step::Write => moved(step, slot, (fd, mapped.as_ref()), self.lock),
+            Step::Read | Step::Write => moved(step, slot, fd, mapped.as_ref(), self.lock),
             // SAFETY: a plain system call on an open descriptor.
             Step::Fsync => Outcome::of_call(unsafe { libc::fsync(fd) } as isize),
             // SAFETY: as above.
@@ -230,20 +228,20 @@ impl Calls {
 
 /// Reads or writes bytes of an open file, by calls or by its mapping, under its lock.
 #[inline(always)]
-fn moved(step: Step, slot: &Slot, file: (RawFd, Option<&Mapped>), lock: Lock) -> Outcome {
+fn moved(step: Step, slot: &Slot, fd: RawFd, mapped: Option<&Mapped>, lock: Lock) -> Outcome {
     if lock == Lock::None || slot.length == 0 {
-        return moved_unlocked(step, slot, file);
+        return moved_unlocked(step, slot, fd, mapped);
     }
     let holding = if step == Step::Read { Holding::Shared } else { Holding::Exclusive };
     let span = match lock {
         Lock::PosixRange => Span::of(slot.offset, slot.length),
         _ => Span::WHOLE,
     };
-    posix_lock::during(file.0, (holding, span), || moved_unlocked(step, slot, file))
+    posix_lock::during(fd, holding, span, || moved_unlocked(step, slot, fd, mapped))
 }
 
 #[inline(always)]
-fn moved_unlocked(step: Step, slot: &Slot, (fd, mapped): (RawFd, Option<&Mapped>)) -> Outcome {
+fn moved_unlocked(step: Step, slot: &Slot, fd: RawFd, mapped: Option<&Mapped>) -> Outcome {
     let writes = step == Step::Write;
     if let Some(mapped) = mapped {
         return mapped.copy(slot, writes);
@@ -262,14 +260,14 @@ fn moved_unlocked(step: Step, slot: &Slot, (fd, mapped): (RawFd, Option<&Mapped>
 
 impl Calls {
     /// Opens a directory, reads all of its entries and closes it.
-    fn list(&mut self, (at, name): Seen) -> Outcome {
+    fn list(&mut self, name: NameAt) -> Outcome {
         let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
         // SAFETY: the name ends with a zero byte and outlives the call.
-        let fd = unsafe { libc::openat(at, name, flags) };
+        let fd = unsafe { libc::openat(name.directory, name.name, flags) };
         if fd < 0 {
             return Outcome::last_error();
         }
-        // SAFETY: the descriptor was just opened, and nobody else has it.
+        // SAFETY: the descriptor was just opened, and has no other owner.
         let directory = unsafe { OwnedFd::from_raw_fd(fd) };
         let (entries, bytes) = (self.listed.as_mut_ptr(), self.listed.len());
         loop {
@@ -285,23 +283,24 @@ impl Calls {
         }
     }
 
-    /// Makes all of a filesystem durable.
+    /// Syncs the filesystem of a name.
     fn sync_filesystem(name: *const libc::c_char) -> Outcome {
         // SAFETY: the name ends with a zero byte and outlives the call.
         let fd = unsafe { libc::open(name, libc::O_RDONLY | libc::O_CLOEXEC) };
         if fd < 0 {
             return Outcome::last_error();
         }
-        // SAFETY: the descriptor was just opened, and nobody else has it.
+        // SAFETY: the descriptor was just opened, and has no other owner.
         let file = unsafe { OwnedFd::from_raw_fd(fd) };
         // SAFETY: a plain system call on an open descriptor.
         Outcome::of_call(unsafe { libc::syncfs(file.as_raw_fd()) } as isize)
     }
 }
 
-/// Looks a name up.
+/// Executes a stat call on a name.
 #[inline(always)]
-fn look(step: Step, (at, name): Seen) -> Outcome {
+fn look(step: Step, name: NameAt) -> Outcome {
+    let NameAt { directory: at, name } = name;
     let mut stat: MaybeUninit<libc::stat> = MaybeUninit::uninit();
     let mut statx: MaybeUninit<libc::statx> = MaybeUninit::uninit();
     let mask = libc::STATX_BASIC_STATS;
@@ -319,8 +318,8 @@ fn look(step: Step, (at, name): Seen) -> Outcome {
 fn attribute(step: Step, name: *const libc::c_char) -> Outcome {
     let (key, mut value) = (ATTRIBUTE.as_ptr(), [0x5a_u8; ATTRIBUTE_BYTES]);
     let bytes = value.as_mut_ptr().cast();
-    // SAFETY: both names end with a zero byte and outlive the calls; the value has as many bytes as
-    // they are told.
+    // SAFETY: both names end with a zero byte and outlive the calls; the length passed is the
+    // value's length.
     let returned = unsafe {
         match step {
             Step::Setxattr => libc::setxattr(name, key, bytes, value.len(), 0) as isize,
@@ -331,21 +330,22 @@ fn attribute(step: Step, name: *const libc::c_char) -> Outcome {
     nothing_moved(Outcome::of_call(returned))
 }
 
-/// Sets both times of a name to the present.
-fn set_times((at, name): Seen) -> libc::c_int {
-    // SAFETY: the name ends with a zero byte and outlives the call; no times means the present.
-    unsafe { libc::utimensat(at, name, std::ptr::null(), 0) }
+/// Sets both times of a name to the current time.
+fn set_times(name: NameAt) -> libc::c_int {
+    // SAFETY: the name ends with a zero byte and outlives the call; null means the current time.
+    unsafe { libc::utimensat(name.directory, name.name, std::ptr::null(), 0) }
 }
 
-/// Reads where a link points.
-fn read_link((at, name): Seen) -> Outcome {
+/// Reads the target of a symbolic link.
+fn read_link(name: NameAt) -> Outcome {
+    let NameAt { directory: at, name } = name;
     let mut target = [0_u8; libc::PATH_MAX as usize];
     // SAFETY: the name ends with a zero byte, and the kernel fills at most the buffer.
     let read = unsafe { libc::readlinkat(at, name, target.as_mut_ptr().cast(), target.len()) };
     nothing_moved(Outcome::of_call(read))
 }
 
-/// A success whose count is of no bytes of the target.
+/// Discards the count of a success: no bytes of the target moved.
 fn nothing_moved(outcome: Outcome) -> Outcome {
     match outcome {
         Outcome::Done(_) => Outcome::Done(0),
@@ -360,9 +360,10 @@ impl Call for Calls {
         // The next names are written only once this operation has ended.
         let paths = self.paths.clone();
         let paths = &paths.borrow()[slot.tag as usize];
-        let (at, name, other) = paths.names();
+        let (seen, other) = (paths.name(), paths.other_name().name);
+        let NameAt { directory: at, name } = seen;
         // Links hold whole paths, and some calls take no directory.
-        let (seen, whole) = ((at, name), paths.path.as_ptr().cast());
+        let whole = paths.path.as_ptr().cast();
         // SAFETY: the names end with a zero byte and outlive the calls.
         let returned = unsafe {
             match step {
@@ -395,7 +396,7 @@ impl Call for Calls {
                 Step::Copy => {
                     let to = paths.other.as_ptr().cast();
                     return match &mut self.copier {
-                        Some(copier) => copier.copy((at, name), to),
+                        Some(copier) => copier.copy(seen, to),
                         None => Outcome::error(libc::ENOSYS),
                     };
                 }

@@ -1,4 +1,4 @@
-//! Bytes of files: their content, and the data by which reads are checked.
+//! Bytes of files: contents of writes, and checks of reads.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -20,14 +20,14 @@ use crate::catalog::Catalog;
 use crate::generations::{Generations, Part};
 use crate::places::FileKey;
 
-/// Write of a block: every file is written by one pass over it.
+/// Generation of all blocks if writes are not tracked: one pass writes each file.
 const GENERATION: u32 = 1;
 
-/// Contents of what a worker writes, and checks of what it reads.
+/// Contents of a worker's writes, and checks of its reads.
 pub struct Contents {
     content: Content,
     checks: Option<Checks>,
-    /// Words that tell the owner and the number of each file, instead of other content.
+    /// Words with the owner and the number of each file, instead of other content.
     words: Option<Words>,
 }
 
@@ -35,7 +35,7 @@ struct Checks {
     plan: Verify,
     form: Form,
     stamp: Stamp,
-    /// Last writes to blocks, where the checks go by them.
+    /// Last writes to blocks, if checks use them.
     tracked: Option<Tracked>,
     /// Buffer for the expected bytes of a block.
     scratch: Vec<u8>,
@@ -60,26 +60,42 @@ impl Tracked {
 /// A file, and the part of it that an operation reads or writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Of {
-    /// The file among all others.
+    /// Identity of the file.
     pub key: FileKey,
     /// The part.
     pub part: Part,
 }
 
+/// A read to be checked.
+#[derive(Clone, Copy)]
+pub struct Read<'a> {
+    /// The slot of the read.
+    pub slot: &'a Slot,
+    /// The file and part.
+    pub of: &'a Of,
+    /// Purpose of the read.
+    pub seen_by: SeenBy,
+}
+
 /// Result of the checks of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// All blocks match.
+    /// True if all blocks match.
     pub is_intact: bool,
-    /// The job goes on.
-    pub goes_on: bool,
+    /// True if the job continues.
+    pub continues: bool,
+}
+
+impl Checked {
+    const INTACT: Checked = Checked { is_intact: true, continues: true };
 }
 
 impl Contents {
-    /// Contents of a worker; with data to be checked, where `verify` is given.
+    /// Contents of a worker; data can be checked if `verify` is set.
     pub fn new(
         content: Content,
-        (verify, tracked): (Option<Verify>, Option<Tracked>),
+        verify: Option<Verify>,
+        tracked: Option<Tracked>,
         rank: u32,
     ) -> Contents {
         let checks = verify.map(|plan| Checks {
@@ -93,12 +109,12 @@ impl Contents {
         Contents { content, checks, words: None }
     }
 
-    /// With words that tell the owner and the number of each file, where the plan says so.
+    /// Adds words with the owner and the number of each file, if the plan requests them.
     pub fn with_words(self, words: Option<Words>) -> Contents {
         Contents { words, ..self }
     }
 
-    /// Makes the bytes of a write.
+    /// Fills the buffer of a write.
     #[inline(always)]
     pub fn write(&mut self, slot: &mut Slot, of: &Of) {
         if self.checks.is_none() && self.words.is_none() {
@@ -110,51 +126,49 @@ impl Contents {
         match (&self.words, &mut self.checks) {
             (Some(words), _) => fill_words(*words, bytes, &of.key),
             (None, Some(checks)) => {
-                checks.write(bytes, slot.offset, (&mut self.content, of));
+                checks.write(bytes, slot.offset, &mut self.content, of);
             }
             (None, None) => {}
         }
     }
 
-    /// Checks a read; `seen_by` is what it was made for.
-    pub fn check(
-        &mut self,
-        slot: &Slot,
-        (of, seen_by): (&Of, SeenBy),
-        path: impl Fn() -> String,
-    ) -> Checked {
-        let Some(checks) = &mut self.checks else {
-            return Checked { is_intact: true, goes_on: true };
+    /// Checks a read.
+    pub fn check(&mut self, read: &Read<'_>, path: impl Fn() -> String) -> Checked {
+        let (Some(checks), slot) = (&mut self.checks, read.slot) else {
+            return Checked::INTACT;
         };
         // SAFETY: the operation has completed, so the buffer belongs to the worker again.
         let bytes =
             unsafe { std::slice::from_raw_parts_mut(slot.buffer.host(), slot.length as usize) };
         match self.words.filter(|_| checks.plan.format == Format::Words) {
-            Some(words) => checks.check_words(words, bytes, slot, (&of.key, path)),
-            None => checks.check(bytes, slot, (of, seen_by, path)),
+            Some(words) => {
+                let checked = checks.check_words(words, bytes, &read.of.key);
+                checks.count_words(slot, checked, path)
+            }
+            None => checks.check(bytes, read, path),
         }
     }
 
-    /// True where the blocks of a write are to be read before it.
+    /// True if the blocks of a write must be read before it.
     pub fn reads_first(&self, part: &Part) -> bool {
-        let reads = |checks: &&Checks| checks.plan.read_before_write;
-        let generations = self.checks.as_ref().filter(reads).and_then(Checks::generations);
+        let checks = self.checks.as_ref().filter(|checks| checks.plan.read_before_write);
+        let generations = checks.and_then(Checks::generations);
         generations.is_some_and(|generations| generations.is_known(part))
     }
 
-    /// True where an operation is left out: it has a block that did not match.
+    /// True if an operation is skipped because one of its blocks did not match.
     pub fn leaves_out(&self, part: &Part) -> bool {
         let generations = self.checks.as_ref().and_then(Checks::generations);
         generations.is_some_and(|generations| generations.has_bad(part))
     }
 
-    /// State in which a write leaves its blocks that ended so; none where nobody keeps it.
+    /// State of the blocks after a write; none if writes are not tracked.
     pub fn left_by(&self, part: &Part, left: Left) -> Option<Left> {
         let is_whole = self.checks.as_ref()?.generations()?.is_whole(part);
         Some(if left == Left::Written && !is_whole { Left::Unsure } else { left })
     }
 
-    /// Notes in what state a write has left its blocks.
+    /// Records the state of the blocks after a write.
     pub fn written(&self, part: &Part, left: Left) {
         let Some(checks) = &self.checks else { return };
         let Some(generations) = checks.generations() else { return };
@@ -164,21 +178,21 @@ impl Contents {
         }
     }
 
-    /// Results so far, where something is checked.
+    /// Results so far, if reads are checked.
     pub fn stats(&self) -> Option<&VerifyStats> {
         self.checks.as_ref().map(|checks| &checks.stats)
     }
 }
 
-/// Bytes of a word.
+/// Length of a word.
 const WORD_BYTES: usize = 8;
 
-/// Maker of the words of a file: its owner writes, and its number stands for the place.
+/// Maker of the words of a file: the writer is its owner, the position is its number.
 fn maker(words: Words, key: &FileKey) -> WordMaker {
     WordMaker::new(words, key.owner, u64::MAX)
 }
 
-/// Fills a whole file with its words; bytes behind the last whole word are their number.
+/// Fills a whole file with its words; each byte after the last whole word holds its own offset.
 fn fill_words(words: Words, bytes: &mut [u8], key: &FileKey) {
     let whole = bytes.len() / WORD_BYTES * WORD_BYTES;
     maker(words, key).fill(&mut bytes[..whole], key.slot);
@@ -188,50 +202,48 @@ fn fill_words(words: Words, bytes: &mut [u8], key: &FileKey) {
 }
 
 impl Checks {
-    /// Checks a whole file, or its beginning, of words.
+    /// Checks a whole file of words, or its start.
     fn check_words(
         &mut self,
         words: Words,
         bytes: &[u8],
-        slot: &Slot,
-        (key, path): (&FileKey, impl Fn() -> String),
-    ) -> Checked {
+        key: &FileKey,
+    ) -> Result<(), BlockMismatch> {
         let whole = bytes.len() / WORD_BYTES * WORD_BYTES;
         let maker = maker(words, key);
-        let checked = maker.check(&bytes[..whole], key.slot, &mut self.scratch);
-        let wrong = checked.map_err(|wrong| (wrong.kind, wrong.detail)).and_then(|()| {
-            // Where a longer file was written, the rest is the beginning of its next word.
-            self.scratch.resize(whole + WORD_BYTES, 0);
-            maker.fill(&mut self.scratch, key.slot);
-            let rest = &bytes[whole..];
-            let numbers = rest.iter().zip(whole..).all(|(byte, at)| *byte == at as u8);
-            let detail = "the bytes after the last whole word differ".to_owned();
-            let is_right = numbers || self.scratch[whole..].starts_with(rest);
-            if is_right { Ok(()) } else { Err((MismatchKind::Flipped, detail)) }
-        });
+        maker.check(&bytes[..whole], key.slot, &mut self.scratch)?;
+        // If a longer file was written, the rest is the start of its next word.
+        self.scratch.resize(whole + WORD_BYTES, 0);
+        maker.fill(&mut self.scratch, key.slot);
+        let rest = &bytes[whole..];
+        let numbers = rest.iter().zip(whole..).all(|(byte, at)| *byte == at as u8);
+        if numbers || self.scratch[whole..].starts_with(rest) {
+            return Ok(());
+        }
+        let detail = "the bytes after the last whole word differ".to_owned();
+        Err(BlockMismatch::of(MismatchKind::Flipped, detail))
+    }
+
+    /// Counts a checked file of words.
+    fn count_words(
+        &mut self,
+        slot: &Slot,
+        checked: Result<(), BlockMismatch>,
+        path: impl Fn() -> String,
+    ) -> Checked {
         self.stats.blocks += 1;
-        let Err((kind, detail)) = wrong else {
-            return Checked { is_intact: true, goes_on: true };
-        };
-        self.stats.add(Mismatch {
-            path: path(),
-            offset: slot.offset,
-            length: Bytes(bytes.len() as u64),
-            kind,
-            detail,
-            read_offset: slot.offset,
-            read_length: Bytes(slot.length),
-            ..Mismatch::default()
-        });
-        Checked { is_intact: false, goes_on: self.plan.continue_on_mismatch }
+        let Err(wrong) = checked else { return Checked::INTACT };
+        let (offset, length) = (slot.offset, Bytes(slot.length));
+        self.stats.add(Mismatch { path: path(), offset, length, ..wrong.of_read(slot) });
+        Checked { is_intact: false, continues: self.plan.continue_on_mismatch }
     }
 
     fn generations(&self) -> Option<&Generations> {
         self.tracked.as_ref().and_then(Tracked::generations)
     }
 
-    /// Offset and bytes of each verified block. The end of a file that has no room for a header is
-    /// not verified.
+    /// Offset and bytes of each verified block. The end of a file without room for a header is not
+    /// verified.
     fn blocks<'b>(
         &self,
         bytes: &'b mut [u8],
@@ -247,7 +259,7 @@ impl Checks {
         Expected { offset, seed, generation, number: None }
     }
 
-    fn write(&mut self, bytes: &mut [u8], offset: u64, (content, of): (&mut Content, &Of)) {
+    fn write(&mut self, bytes: &mut [u8], offset: u64, content: &mut Content, of: &Of) {
         let key = of.key.number;
         let keyed = matches!(self.plan.format, Format::Acca(_)) && !content.is_pattern();
         if !keyed {
@@ -273,29 +285,25 @@ impl Checks {
         self.stamp.number = self.stamp.number.wrapping_add(1);
     }
 
-    /// Generation that a block must have; none where it cannot be checked.
+    /// Generation that a block must have; none if it cannot be checked.
     fn generation(&self, part: &Part) -> Option<u32> {
         match self.generations() {
             None => Some(UNKNOWN),
-            // Of a part of a block nothing is known.
+            // Partial blocks are unknown.
             Some(generations) if !generations.is_whole(part) => None,
             Some(generations) => generations.finished(part),
         }
     }
 
-    fn check(
-        &mut self,
-        bytes: &mut [u8],
-        slot: &Slot,
-        (of, seen_by, path): (&Of, SeenBy, impl Fn() -> String),
-    ) -> Checked {
-        let mut checked = Checked { is_intact: true, goes_on: true };
+    fn check(&mut self, bytes: &mut [u8], read: &Read<'_>, path: impl Fn() -> String) -> Checked {
+        let Read { slot, of, seen_by } = *read;
+        let mut checked = Checked::INTACT;
         self.form.expect(slot.offset, bytes.len(), &mut self.scratch);
         for (at, block) in self.blocks(bytes) {
             let offset = slot.offset + at as u64;
             let part = Part { offset, length: block.len() as u64, ..of.part };
             let found = self.generation(&part).and_then(|generation| {
-                let found = self.check_block(block, (of.key.number, &part), generation, at)?;
+                let found = self.check_block(block, &Of { part, ..*of }, generation, at)?;
                 Some((generation, found))
             });
             let Some((generation, found)) = found else {
@@ -309,19 +317,12 @@ impl Checks {
                 path: path(),
                 offset,
                 length: Bytes(block.len() as u64),
-                kind: wrong.kind,
-                detail: wrong.detail,
-                read_offset: slot.offset,
-                read_length: Bytes(slot.length),
                 seen_by,
-                expected: wrong.blocks.expected,
-                found: wrong.blocks.found,
-                sectors: wrong.blocks.sectors,
-                wrong_byte: wrong.blocks.byte,
                 last_use: self.generations().and_then(|of| of.last_use(&part)),
+                ..wrong.of_read(slot)
             });
-            checked.goes_on &= self.goes_on_after(&part, generation);
-            if !checked.goes_on {
+            checked.continues &= self.continues_after(&part, generation);
+            if !checked.continues {
                 break;
             }
         }
@@ -334,15 +335,15 @@ impl Checks {
         checked
     }
 
-    /// Checks a block, `at` bytes behind the offset of its read; none where nothing is claimed of
-    /// it.
+    /// Checks a block, `at` bytes after the offset of its read; none if the block is unknown.
     fn check_block(
         &mut self,
         block: &mut [u8],
-        (key, part): (u64, &Part),
+        of: &Of,
         generation: u32,
         at: usize,
     ) -> Option<Result<(), BlockMismatch>> {
+        let (key, part) = (of.key.number, &of.part);
         if generation == UNKNOWN
             && self.plan.unknown == UnknownBlocks::ByHeader
             && !self.plan.vouches()
@@ -358,14 +359,14 @@ impl Checks {
         let Some(older) = older else { return Some(check(generation)) };
         let (result, is_now) = check_pending(PendingWrite { new: generation, old: older }, check);
         if let Some((generations, now)) = self.generations().zip(is_now) {
-            generations.settle(part, [generation, now]);
+            generations.settle(part, generation, now);
         }
         result
     }
 
-    /// Leaves a block alone that did not match; false if that is to end the job.
+    /// Skips a block that did not match from now on; false if the mismatch ends the job.
     #[cold]
-    fn goes_on_after(&self, part: &Part, generation: u32) -> bool {
+    fn continues_after(&self, part: &Part, generation: u32) -> bool {
         let Some(tracked) = &self.tracked else { return self.plan.continue_on_mismatch };
         if let Some(generations) = tracked.generations() {
             generations.leave_alone(part, generation);

@@ -1,29 +1,29 @@
-//! Generations of the blocks of a tree's files: which write to each was the last one.
+//! Generations of the blocks of a tree's files: the last write to each block.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use candor_bytes::journal::SharedJournal;
 use candor_bytes::verify::map::is_written;
-use candor_bytes::verify::{BAD, Left, Map, NOTHING};
+use candor_bytes::verify::{BAD, BlockChange, BlockKey, Left, Map, NOTHING};
 use candor_plan::Tree;
 use candor_plan::units::SizeSpec;
 use candor_record::LastUse;
 
-/// Generations of all files, which stand one behind another in one map.
+/// Generations of all files, which are consecutive in one map.
 pub struct Generations {
     map: Arc<Map>,
     interval: u64,
     begins: Begins,
-    /// The journal that keeps them, and the tree's number in it.
+    /// The journal of the tree, and the tree's number in the journal.
     journal: OnceLock<(SharedJournal, u32)>,
 }
 
-/// First bytes of the files in the map.
+/// Offsets of the files in the map.
 enum Begins {
-    /// All files take as many bytes.
+    /// All files have the same length.
     Every(u64),
-    /// Those of each file, and the end of the last one.
+    /// Offset of each file, and the end of the last file.
     Each(Box<[u64]>),
 }
 
@@ -50,16 +50,16 @@ impl Begins {
 }
 
 impl Generations {
-    /// Blocks of so many files of a tree, of which no write is known.
+    /// Blocks of `files` files of a tree, without a known write.
     pub fn new(tree: &Tree, files: u64, interval: u64, bytes_of: impl Fn(u64) -> u64) -> Self {
-        let whole = |bytes: u64| bytes.next_multiple_of(interval);
         let begins = match tree.file_size {
-            SizeSpec::Fixed(size) => Begins::Every(whole(size.0)),
+            SizeSpec::Fixed(size) => Begins::Every(size.0.next_multiple_of(interval)),
             _ => Begins::Each(
                 (0..=files)
                     .scan(0, |sum, nth| {
                         let begin = *sum;
-                        *sum += if nth < files { whole(bytes_of(nth)) } else { 0 };
+                        *sum +=
+                            if nth < files { bytes_of(nth).next_multiple_of(interval) } else { 0 };
                         Some(begin)
                     })
                     .collect(),
@@ -74,7 +74,7 @@ impl Generations {
         self.interval
     }
 
-    /// Keeps the last use of each block from now on.
+    /// Records the last use of each block from now on.
     pub fn keep_uses(&self) {
         self.map.keep_uses();
     }
@@ -84,32 +84,32 @@ impl Generations {
         &self.map
     }
 
-    /// The journal that keeps them, and the tree's number in it.
+    /// The journal of the tree, and the tree's number in the journal.
     pub fn journal(&self) -> Option<&(SharedJournal, u32)> {
         self.journal.get()
     }
 
-    /// Notes the journal that keeps them from now on.
+    /// Sets the journal of the tree.
     pub fn keep_in(&self, journal: SharedJournal, number: u32) {
-        // A tree has one journal for as long as its table is kept.
+        // A tree has one journal as long as its table exists.
         let _ = self.journal.set((journal, number));
     }
 
-    /// Numbers of the blocks of a write that has begun, with their generations before and after it.
-    pub fn writes(&self, part: &Part) -> impl Iterator<Item = (usize, [u32; 2])> + '_ {
+    /// Changes of the blocks of a write that has begun.
+    pub fn writes(&self, part: &Part) -> impl Iterator<Item = BlockChange> + '_ {
         self.map.writes(self.at(part), part.length)
     }
 
-    /// Generation of the block that begins there if its last write did not happen, where an
-    /// interrupted run leaves that open.
+    /// Generation of the block at that offset if its pending write did not happen; none without a
+    /// pending write.
     pub fn older(&self, part: &Part) -> Option<u32> {
         let at = self.at(part);
         self.map.is_pending(at).then(|| self.map.older(at))
     }
 
-    /// Replaces the generation of the block that begins there, which was found out.
-    pub fn settle(&self, part: &Part, generations: [u32; 2]) {
-        self.map.settle(self.at(part), generations, false);
+    /// Replaces the generation of the block at that offset, which a check has determined.
+    pub fn settle(&self, part: &Part, from: u32, to: u32) {
+        self.map.settle(self.at(part), from, to, false);
     }
 
     /// Numbers of a file's blocks.
@@ -118,8 +118,8 @@ impl Generations {
         self.map.range(begin, end - begin)
     }
 
-    /// Forgets the blocks of a file that are not in its first bytes, and gives those that should
-    /// be there, each with its last write. A write that may not have happened is no reason.
+    /// Forgets the blocks of a file beyond its first `length` bytes, and returns lost blocks with
+    /// their last writes. A block with only a pending write is not lost.
     pub fn cut_off(&self, nth: u64, bytes: u64, length: u64) -> Vec<(Part, u32)> {
         let mut lost = Vec::new();
         for (index, block) in (0..).zip(self.blocks_of(nth)) {
@@ -128,12 +128,11 @@ impl Generations {
             if part.offset + part.length <= length {
                 continue;
             }
-            let (generation, _) = self.map.key(block);
-            let last = self.older(&part).unwrap_or(generation);
+            let last = self.older(&part).unwrap_or(self.map.key(block).generation);
             if is_written(last) {
                 lost.push((part, last));
             }
-            self.map.set_key(block, (NOTHING, false));
+            self.map.set_key(block, BlockKey::NOTHING);
         }
         lost
     }
@@ -142,7 +141,7 @@ impl Generations {
         self.begins.of(part.nth) + part.offset
     }
 
-    /// True where the bytes begin and end with blocks of the file.
+    /// True if the bytes begin and end at block boundaries of the file.
     pub fn is_whole(&self, part: &Part) -> bool {
         let end = part.offset + part.length;
         part.offset.is_multiple_of(self.interval)
@@ -154,12 +153,12 @@ impl Generations {
         self.map.is_known(self.at(part), part.length)
     }
 
-    /// True if one of the blocks did not match, and is left alone.
+    /// True if one of the blocks did not match and is skipped.
     pub fn has_bad(&self, part: &Part) -> bool {
         self.map.has_bad(self.at(part), part.length)
     }
 
-    /// Begins a write; a file has one worker that writes it, so the blocks are free.
+    /// Begins a write. Only one worker writes a file, so no other write claims the blocks.
     pub fn begin_write(&self, part: &Part) {
         self.map.begin_write(self.at(part), part.length);
     }
@@ -169,35 +168,35 @@ impl Generations {
         self.map.end_write(self.at(part), part.length, left);
     }
 
-    /// Generation of the write under way to the block that begins there.
+    /// Generation of the write in flight to the block at that offset.
     pub fn under_way(&self, part: &Part) -> u32 {
         self.map.under_way(self.at(part))
     }
 
-    /// Generation of the last write to the block that begins there, where one is known.
+    /// Generation of the last write to the block at that offset, if known.
     pub fn finished(&self, part: &Part) -> Option<u32> {
         Some(self.map.finished(self.at(part))).filter(|generation| is_written(*generation))
     }
 
-    /// Leaves a block alone from now on, whose bytes are not those of that generation.
+    /// Skips a block from now on because its bytes do not match that generation.
     pub fn leave_alone(&self, part: &Part, generation: u32) {
-        self.map.settle(self.at(part), [generation, BAD], false);
+        self.settle(part, generation, BAD);
     }
 
-    /// Notes that the blocks were used.
+    /// Records the last use of the blocks.
     pub fn used(&self, part: &Part, last: LastUse) {
         self.map.used(self.at(part), part.length, last);
     }
 
-    /// Last use of the block that begins there, where it is kept.
+    /// Last use of the block at that offset, if recorded.
     pub fn last_use(&self, part: &Part) -> Option<LastUse> {
         self.map.last_use(self.at(part))
     }
 
-    /// Forgets the blocks of a file that is another one from now on.
+    /// Forgets the blocks of a file that is replaced.
     pub fn forget(&self, nth: u64) {
         for block in self.blocks_of(nth) {
-            self.map.set_key(block, (NOTHING, false));
+            self.map.set_key(block, BlockKey::NOTHING);
         }
     }
 }
@@ -214,8 +213,10 @@ mod tests {
         let of = Generations::new(&tree, 2, 4096, |_| 10_000);
         let map = of.map();
         // Written; begun for the first time; begun again.
-        for (block, key) in [(3, (4, false)), (4, (1, true)), (5, (9, true)), (0, (2, false))] {
-            map.set_key(block, key);
+        for (block, generation, is_pending) in
+            [(3, 4, false), (4, 1, true), (5, 9, true), (0, 2, false)]
+        {
+            map.set_key(block, BlockKey { generation, is_pending });
         }
         map.set_pending([(4, NOTHING), (5, 8)].into());
         let cut = |length| {
@@ -227,7 +228,8 @@ mod tests {
         assert_eq!(cut(9_999), [(8192, 1808, 8)], "the block is not whole");
         assert_eq!(cut(4096), [], "nobody wrote the one before for sure");
         assert_eq!(cut(0), [(0, 4096, 4)]);
-        assert_eq!((cut(0), map.key(0)), (vec![], (2, false)), "told once, and of one file");
+        let of_other = BlockKey { generation: 2, is_pending: false };
+        assert_eq!((cut(0), map.key(0)), (vec![], of_other), "reported once, and for one file");
     }
 
     #[test]

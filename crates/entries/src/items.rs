@@ -1,9 +1,8 @@
-//! The items that a worker takes, in order and within its budget, and the items it has in progress.
+//! A worker's items: order, budget, and items in progress.
 
 mod lane;
 
 use std::cell::RefCell;
-use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
 
@@ -21,7 +20,7 @@ use candor_plan::units::SizeSpec;
 pub use lane::{Lane, Unread};
 
 use crate::places::{Item, Prefix, WorkerNames};
-use crate::roots::From;
+use crate::roots::{From, NameAt};
 use crate::taker::{Next, Taken, Taker};
 
 /// Choices of a worker's seed: which list of steps an item gets.
@@ -44,7 +43,7 @@ pub fn step_of(slot: &Slot) -> Option<Step> {
     }
 }
 
-/// Bounds of a worker's work, beside time.
+/// Bounds of a worker's work, except time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     ops: u64,
@@ -55,12 +54,12 @@ pub struct Budget {
 impl Budget {
     const NONE: Budget = Budget { ops: u64::MAX, bytes: u64::MAX, passes: u64::MAX };
 
-    /// Budget of one pass, of so many operations at most.
+    /// Budget of one pass with at most `ops` operations.
     pub fn of_trial(ops: u64) -> Budget {
         Budget { ops, passes: 1, ..Budget::NONE }
     }
 
-    /// Budget that a job's stop sets: one pass, where nothing else bounds it.
+    /// Budget of a job's stop: one pass if nothing else bounds it.
     pub fn of(stop: &Stop) -> Budget {
         let timed = stop.time.is_some() || stop.steady.is_some();
         let bounded = timed || stop.bytes.is_some() || stop.ops.is_some();
@@ -72,7 +71,7 @@ impl Budget {
         }
     }
 
-    /// Items that all workers pick in all, of so many that they share.
+    /// Total picks of all workers from `count` shared items.
     pub fn picks(&self, count: u64, once: bool) -> u64 {
         match (once, self.passes) {
             (true, _) => count,
@@ -82,12 +81,21 @@ impl Budget {
     }
 }
 
-/// Order in which a worker takes its names.
+/// Bounds of a worker's items.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Budget of the measured part.
+    pub budget: Budget,
+    /// Maximum length of a read or write.
+    pub bytes: u64,
+}
+
+/// Order of a worker's names.
 enum Order {
     Forward,
     /// Children before their parents.
     Backward,
-    /// Each once per pass, in an order of that pass.
+    /// Each name once per pass, in a new order for each pass.
     Shuffled(Permutation, u64),
     Random(Random),
 }
@@ -95,7 +103,7 @@ enum Order {
 impl Order {
     fn of(entries: &Entries, count: u64, seed: u64) -> Order {
         match entries.select {
-            // Only items that are taken have another order by chance, and that is the taker's.
+            // The taker implements this order.
             Select::Exponential { .. } => Order::Random(Random::new(seed, 0)),
             Select::Shuffled => Order::Shuffled(Permutation::new(count, mix(seed, 0)), 0),
             Select::Random => Order::Random(Random::new(seed, 0)),
@@ -121,35 +129,38 @@ impl Order {
     }
 }
 
-/// The names of an item in progress, each with a zero byte behind it: written outside of the time
-/// of any operation, and used by the calls.
+/// The names of an item in progress, each with a zero byte after it. Written outside of measured
+/// time, and used by the calls.
 #[derive(Default)]
 pub struct Paths {
     /// The name that steps work on.
     pub path: Vec<u8>,
-    /// The other name, where steps have one.
+    /// The other name, if steps have one.
     pub other: Vec<u8>,
-    /// Place from which both are looked up.
+    /// Directory from which both are looked up.
     pub from: From,
-    /// Bytes that the plan gives the file, where steps need them.
+    /// Planned length of the file, if steps need it.
     pub size: u64,
     prefix: Prefix,
-    /// Beginning of the other name, where that is of another thing.
+    /// Prefix of the other name, if it belongs to another item.
     other_prefix: Prefix,
 }
 
 impl Paths {
-    /// The directory from which names are looked up, and both names as seen from there.
+    /// The name that steps work on.
     #[inline(always)]
-    pub fn names(&self) -> (RawFd, *const libc::c_char, *const libc::c_char) {
-        let From { directory, skipped } = self.from;
-        // The other name is only there where steps need it, and then it is the longer one.
-        let seen = |name: &[u8]| name.get(skipped..).unwrap_or_default().as_ptr().cast();
-        (directory, seen(&self.path), seen(&self.other))
+    pub fn name(&self) -> NameAt {
+        self.from.name(&self.path)
+    }
+
+    /// The other name, in the same directory; empty if steps have none.
+    #[inline(always)]
+    pub fn other_name(&self) -> NameAt {
+        self.from.name(&self.other)
     }
 }
 
-/// Makes a name, with a zero byte behind it, that of the thing's alias.
+/// Changes a name, with a zero byte after it, to the alias of the item.
 fn append_alias(name: &mut Vec<u8>) {
     name.pop();
     name.extend_from_slice(ALIAS.as_bytes());
@@ -157,39 +168,39 @@ fn append_alias(name: &mut Vec<u8>) {
 }
 
 impl WorkerNames {
-    /// Writes the new name of a thing that takes the name of the one before it: the first one takes
-    /// its other name, and goes from there to the last place but one, while the last stays.
+    /// Writes the new name of an item in a chain of renames: each item takes the name of the
+    /// previous item. The first item takes its alias, and finally the name before the last.
     fn write_link(&self, nth: u64, paths: &mut Paths) {
         let Paths { path, other, from, prefix, other_prefix, .. } = paths;
         if nth == 0 {
-            // The alias of the thing is written already.
+            // The alias of the item is already written.
             return;
         }
-        self.write(nth - 1, false, (other, other_prefix));
+        self.write(nth - 1, false, other, other_prefix);
         if nth + 1 == self.count() {
-            self.write(0, false, (path, prefix));
+            self.write(0, false, path, prefix);
             append_alias(path);
         }
         *from = self.looked_up_from(path);
     }
 }
 
-/// Paths of all items in progress, which the worker and its calls share.
+/// Paths of all items in progress, shared by the worker and its calls.
 pub type SharedPaths = Rc<RefCell<Box<[Paths]>>>;
 
-/// Paths for so many items in progress.
+/// Paths for `lanes` items in progress.
 pub fn shared_paths(lanes: usize) -> SharedPaths {
     Rc::new(RefCell::new((0..lanes).map(|_| Paths::default()).collect()))
 }
 
-/// Order of the reads or writes within a file, each of as many bytes but for the last of the file.
+/// Order of reads or writes within a file, all of equal length except the last.
 enum Within {
     Forward,
     Backward,
     Random(Random),
-    /// At multiples of that distance.
+    /// At random multiples of a distance.
     Aligned(Random, u64),
-    /// Each once, by a key of the worker.
+    /// Each block once, in an order from a key of the worker.
     Once(u64),
 }
 
@@ -205,7 +216,7 @@ impl Within {
         }
     }
 
-    /// Offset of the block of `bytes` that replaces the one at `offset` in the lane's file.
+    /// Offset of the block of `bytes` bytes that replaces the block at `offset` in the lane's file.
     #[inline(always)]
     fn offset(&mut self, offset: u64, bytes: u64, lane: &Lane) -> u64 {
         let (nth, count) = (offset / bytes, lane.file.div_ceil(bytes));
@@ -223,10 +234,10 @@ impl Within {
     }
 }
 
-/// Operations of writes that read instead: of a hundred in a row, the first ones, or any by chance.
+/// Writes that read instead: the first of each hundred in a row, or random ones.
 struct Reads {
     percent: u64,
-    /// Number of the next operation, which begins at the worker's rank.
+    /// Number of the next operation, starting at the worker's rank.
     number: u64,
     chance: Option<Random>,
 }
@@ -247,7 +258,7 @@ impl Reads {
     }
 }
 
-/// Lists of steps, of which each item gets one.
+/// Lists of steps; each item gets one list.
 struct Lists {
     /// Each list, with the sum of the weights up to it.
     lists: Box<[(u64, Box<[Step]>)]>,
@@ -264,7 +275,7 @@ impl Lists {
             *sum += weight;
             Some(*sum)
         });
-        // An item that enters a window goes with the one that leaves it.
+        // An item that enters a window is paired with an item that leaves it.
         let enter = entries.window.as_ref().map_or(&[][..], |window| &window.enter[..]);
         let lists =
             sums.zip(entries.lists().map(|steps| Box::from([steps, enter].concat()))).collect();
@@ -289,14 +300,25 @@ impl Lists {
     }
 }
 
-/// Begin of an item.
+/// A file that an operation creates, removes or replaces.
+#[derive(Clone, Copy, Debug)]
+pub struct Replaced {
+    /// Number of the file.
+    pub nth: u64,
+    /// True for the file in the job's tree.
+    pub own: bool,
+    /// True for the file in the destination tree.
+    pub other: bool,
+}
+
+/// Start of an item.
 #[expect(clippy::large_enum_variant, reason = "a box would be allocated for each item")]
 pub enum Begun {
     /// The item is in progress.
     Item(Lane),
-    /// None suits now, but others may change that.
+    /// No item is suitable now, but other workers may change that.
     Wait,
-    /// There is none after the last one of the last pass.
+    /// The last item of the last pass has begun.
     Over,
 }
 
@@ -304,7 +326,7 @@ pub enum Begun {
 pub struct Items {
     names: WorkerNames,
     order: Order,
-    /// The way to items that are taken by their state, in place of the order.
+    /// Selection of items by state, instead of the order.
     taker: Option<Taker>,
     visit: Option<Visit>,
     sizes: Option<(SizeSpec, Random)>,
@@ -312,39 +334,39 @@ pub struct Items {
     lists: Lists,
     has_alias: bool,
     on_alias: bool,
-    /// Each thing takes the name of the one before it.
+    /// True if each item takes the name of the previous item.
     chains: bool,
     /// Number of the first names that are roots and count separately.
     roots: u64,
-    /// Number of steps done to the item that leaves a window, where another one enters then.
+    /// Number of steps of an item that leaves a window, if another item enters then.
     enters_at: Option<usize>,
-    /// The items are those of a window.
+    /// True if the items are in a window.
     in_window: bool,
     /// Longest read or write.
     bytes: u64,
-    /// The same as the plan has it, of which parts of files are multiples; 1 for files at once.
+    /// Planned length, the unit of parts of files; 1 for whole files.
     unit: u64,
     uses_length: bool,
     within: Within,
     reads: Reads,
     budget: Budget,
     left: Budget,
-    /// Items that were begun in this pass.
+    /// Items begun in this pass.
     turn: u64,
     paths: SharedPaths,
     has_spans: bool,
 }
 
 impl Items {
-    /// Items without bounds at first; a read or write moves `bytes` at most.
+    /// Items whose budget applies once counting begins.
     pub fn new(
         entries: &Entries,
         names: WorkerNames,
-        budget: Budget,
-        bytes: u64,
-        (paths, seed): (SharedPaths, u64),
+        bounds: Bounds,
+        paths: SharedPaths,
+        seed: u64,
     ) -> Items {
-        let rank = names.rank();
+        let (rank, Bounds { budget, bytes }) = (names.rank(), bounds);
         Items {
             order: Order::of(entries, names.count(), seed),
             taker: None,
@@ -372,25 +394,25 @@ impl Items {
         }
     }
 
-    /// The same, of which the worker takes those whose state suits.
+    /// Items that the worker takes by their state.
     pub fn taking(self, taker: Taker) -> Items {
-        // A tree to which items go gives them their other name.
+        // Items in a destination tree have their other name there.
         let has_alias = self.has_alias && taker.to().is_none();
         Items { taker: Some(taker), has_alias, ..self }
     }
 
-    /// Items that were passed over, by reason.
+    /// Items that were skipped, by reason.
     pub fn passed(&self) -> Vec<(&'static str, u64)> {
         self.taker.iter().flat_map(Taker::passed).collect()
     }
 
-    /// True once no operation may be drawn any more.
+    /// True if no further operation may be drawn.
     #[inline(always)]
     pub fn is_spent(&self) -> bool {
         self.left.ops == 0 || self.left.bytes == 0 || self.names.count() == 0
     }
 
-    /// Begins the next item, as the one in progress with that number.
+    /// Begins the next item in a lane.
     #[inline(always)]
     pub fn begin_item(&mut self, lane: u32) -> Begun {
         if self.taker.is_some() {
@@ -415,7 +437,7 @@ impl Items {
         Begun::Item(self.name_item(nth, lane, list))
     }
 
-    /// Begins the next item that suits by its state.
+    /// Begins the next item with a suitable state.
     #[cold]
     fn begin_taken(&mut self, number: u32) -> Begun {
         let Some(taker) = &mut self.taker else { return Begun::Over };
@@ -437,7 +459,7 @@ impl Items {
         Begun::Item(lane)
     }
 
-    /// Sets how much of a file is read or written before the next one follows, and from where.
+    /// Sets start and amount of the reads or writes of this visit of a file.
     fn visit_of(&self, lane: &mut Lane, taken: &Taken) {
         let steps = self.lists.steps(taken.list);
         let writes = steps.contains(&Step::Write);
@@ -448,7 +470,7 @@ impl Items {
         let position = || self.taker.as_ref().map_or(0, |taker| taker.position(taken.nth));
         lane.from = match self.visit {
             _ if !in_order => 0,
-            // What there is of a short file ends with a whole block, or is written again.
+            // Continue a short file at its last whole block.
             None if writes && taken.found.present && length < planned && taken.list > 0 => {
                 length / self.bytes.max(1) * self.bytes
             }
@@ -463,24 +485,24 @@ impl Items {
             Some(Visit::Percent(percent)) => {
                 let bytes = u128::from(lane.file) * u128::from(percent) / 100;
                 let bytes = u64::try_from(bytes).unwrap_or(u64::MAX).max(1);
-                // The last read or write is a whole one, so that those of the next visit are.
+                // End with a whole read or write, so that the next visit starts with one.
                 (bytes.checked_next_multiple_of(self.unit).unwrap_or(bytes), u64::MAX)
             }
         };
-        // An empty file has nothing to read or write, in whatever order.
+        // An empty file has nothing to read or write in any order.
         let most = if in_order || lane.file == 0 { rest } else { u64::MAX };
         (lane.size, lane.moves_left) = (amount.min(most), moves);
     }
 
-    /// Writes the names of an item, and gives it as one that is not begun.
+    /// Writes the names of an item, and returns its lane before the first step.
     #[inline(always)]
     fn name_item(&mut self, nth: u64, lane: u32, list: u32) -> Lane {
         let mut paths = self.paths.borrow_mut();
         let Paths { path, other, from, size: bytes, prefix, .. } = &mut paths[lane as usize];
-        let item = self.names.write(nth, self.uses_length, (path, prefix));
+        let item = self.names.write(nth, self.uses_length, path, prefix);
         (*bytes, *from) = (item.file_bytes, self.names.looked_up_from(path));
-        // Of a chain, only the first thing has its other name; those behind it have the name of the
-        // thing before, of which a part stands there already.
+        // In a chain, only the first item has an alias; later items have the name of the previous
+        // item, whose prefix is already written.
         if self.has_alias && !(self.chains && nth > 0) {
             other.clear();
             other.extend_from_slice(path);
@@ -498,27 +520,27 @@ impl Items {
         Lane { handle, nth, list, start, size, file: size, moves_left, key, ..Lane::default() }
     }
 
-    /// Goes on with the item that enters a window, now that all is done to the one that leaves it.
+    /// Continues with the item that enters a window, after all steps of the item that leaves it.
     #[cold]
     fn enter(&mut self, number: u32, lane: &mut Lane) {
         let entering = self.name_item(lane.nth + self.names.count(), number, lane.list);
         *lane = Lane { step: lane.step, enters: true, ..entering };
     }
 
-    /// True where all steps of the item have been drawn.
+    /// True if all steps of the item have been drawn.
     #[inline(always)]
     pub fn is_drawn(&self, lane: &Lane) -> bool {
         lane.step == self.lists.steps(lane.list).len() && lane.held.is_none()
     }
 
-    /// True where the next operation of the item may start: a step waits for the one before it, but
+    /// True if the next operation of the item may start: a step waits for the previous step, but
     /// several reads or writes of one step may be in flight.
     #[inline(always)]
     pub fn may_draw(&self, lane: &Lane) -> bool {
         !self.is_drawn(lane) && (lane.rests() || lane.offset > 0)
     }
 
-    /// Bytes that the step has still to move.
+    /// Bytes that the step has yet to move.
     #[inline(always)]
     fn bytes_left(step: Step, lane: &Lane) -> u64 {
         let moves = step.moves_bytes() && lane.moves_left > 0;
@@ -526,7 +548,7 @@ impl Items {
         size - lane.offset.min(size)
     }
 
-    /// Longest read or write that comes next.
+    /// Maximum length of the next read or write.
     #[inline(always)]
     fn next_bytes(&mut self) -> u64 {
         match &mut self.sizes {
@@ -559,7 +581,7 @@ impl Items {
         lane.offset += length;
         if length > 0 {
             lane.moves_left -= 1;
-            self.place((step, bytes), lane, slot);
+            self.place(step, bytes, lane, slot);
             slot.offset += lane.start + lane.from;
         }
         let length = slot.length;
@@ -571,10 +593,10 @@ impl Items {
         self.left.bytes = self.left.bytes.saturating_sub(length);
     }
 
-    /// Puts a read or write where the order within files has it, and makes a read of a write where
-    /// the plan mixes them.
+    /// Sets the offset of a read or write by the order within files, and turns a write into a read
+    /// if the plan mixes them.
     #[inline(always)]
-    fn place(&mut self, (step, bytes): (Step, u64), lane: &Lane, slot: &mut Slot) {
+    fn place(&mut self, step: Step, bytes: u64, lane: &Lane, slot: &mut Slot) {
         if !matches!(self.within, Within::Forward) {
             slot.offset = self.within.offset(slot.offset, bytes, lane);
             slot.length = (lane.file - slot.offset).min(bytes);
@@ -584,22 +606,23 @@ impl Items {
         }
     }
 
-    /// Counts an operation of the item as ended, and gives the time that ended with it.
+    /// Counts an operation of the item as ended, and returns the start of the span that ended.
     #[inline(always)]
     pub fn ended(
         &self,
         lane: &mut Lane,
         slot: &Slot,
-        (started, is_done): (Ticks, bool),
+        started: Ticks,
+        is_done: bool,
     ) -> Option<(Op, Ticks)> {
         lane.in_flight -= 1;
         if self.taker.is_some() {
             self.keep_state(lane, slot, is_done);
         }
         if self.in_window {
-            return lane.open_ended(slot, (started, is_done));
+            return lane.open_ended(slot, started, is_done);
         }
-        // A file in parts is one item: that of the worker with its first byte.
+        // A file in parts counts as one item, for the worker of its first byte.
         if !self.has_spans || lane.start > 0 {
             return None;
         }
@@ -614,7 +637,8 @@ impl Items {
         (is_over && !lane.has_failed).then_some((Op(ITEM), began))
     }
 
-    /// Notes what an operation made of a taken item, and gives the item back after its last one.
+    /// Records the effect of an operation on a taken item; returns the item after its last
+    /// operation.
     fn keep_state(&self, lane: &mut Lane, slot: &Slot, is_done: bool) {
         if is_done && slot.op != Op(READ_BACK) {
             lane.changed_by(slot);
@@ -624,20 +648,19 @@ impl Items {
         }
     }
 
-    /// Number of a taken file that an operation makes, removes, or makes another one; and whether
-    /// that is one here and one in the tree to which it goes.
-    pub fn becomes_another(&self, lane: &Lane, slot: &Slot) -> Option<(u64, [bool; 2])> {
+    /// The taken file that an operation creates, removes or replaces.
+    pub fn replaced(&self, lane: &Lane, slot: &Slot) -> Option<Replaced> {
         let taken = lane.taken.as_ref()?;
-        let places = match step_of(slot)? {
-            Step::Create | Step::Unlink | Step::Truncate => [true, false],
-            Step::Copy => [false, true],
-            Step::Rename => [true, taken.other.is_some()],
+        let (own, other) = match step_of(slot)? {
+            Step::Create | Step::Unlink | Step::Truncate => (true, false),
+            Step::Copy => (false, true),
+            Step::Rename => (true, taken.other.is_some()),
             _ => return None,
         };
-        Some((taken.nth, places))
+        Some(Replaced { nth: taken.nth, own, other })
     }
 
-    /// Gives a taken item back, in the state in which it is.
+    /// Returns a taken item in its current state.
     pub fn give_back(&self, lane: &mut Lane) {
         let (Some(taker), Some(taken)) = (&self.taker, lane.taken.take()) else { return };
         if self.visit.is_some() {
@@ -647,7 +670,7 @@ impl Items {
         taker.give_back(&taken, lane.now, lane.other_now);
     }
 
-    /// Begins the measured part; where passes are counted, they begin anew.
+    /// Begins the measured part; restarts passes if they are counted.
     pub fn begin(&mut self) {
         if self.budget.passes != u64::MAX {
             self.turn = 0;

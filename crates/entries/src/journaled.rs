@@ -1,8 +1,8 @@
-//! Journals of trees: which key each block of their files has, on other storage.
+//! Journals of trees: the keys of all blocks of their files, on other storage.
 //!
-//! The files of a tree stand one behind another in its map, so a journal knows a tree as it knows a
-//! file. Before a file is made, removed, renamed or copied to, a record says that nothing is known
-//! of its blocks any more: whatever an interrupted run leaves of the operation is right.
+//! The files of a tree are consecutive in its map, so a journal treats a tree like a file. Before a
+//! file is created, removed, renamed or copied to, a record marks its blocks as unknown: any result
+//! of an interrupted operation is valid.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use candor_bytes::journal::format::Kind;
 use candor_bytes::journal::log::WorkerLog;
 use candor_bytes::journal::{JournalUse, Refusal, SharedJournal, lock};
-use candor_bytes::verify::{Left, NOTHING};
+use candor_bytes::verify::{BlockChange, Left, NOTHING};
 use candor_engine::EngineError;
 use candor_engine::clock::Ticks;
 use candor_engine::random::mix;
@@ -21,6 +21,7 @@ use candor_record::{BlockIdentity, Ended, JournalStats, Mismatch, MismatchKind, 
 use crate::catalog::Catalog;
 use crate::generations::{Generations, Part};
 use crate::places::Places;
+use crate::trees::Trees;
 
 /// Use of a tree's journal by a job.
 pub struct TreeJournal {
@@ -28,13 +29,14 @@ pub struct TreeJournal {
     catalog: Arc<Catalog>,
 }
 
-/// Begins to use the journal of a tree. Where an earlier run kept it, its keys are taken up, and
-/// blocks that it knows and that are not in their files are added to those that do not match.
+/// Begins to use the journal of a tree. Continues with the keys of an earlier run, and reports
+/// known blocks that are missing in their files as mismatches.
 ///
 /// # Errors
 /// A journal of another tree or of other blocks, or the kernel's.
 pub fn begin_use(
-    (journal, root): (SharedJournal, &Path),
+    journal: SharedJournal,
+    root: &Path,
     catalog: &Arc<Catalog>,
     places: &Places,
     lost: &mut VerifyStats,
@@ -49,7 +51,7 @@ pub fn begin_use(
         }
         Some(_) => {}
         None => {
-            let number = lock(&journal).adopt((root, layout(catalog)), generations.map())?;
+            let number = lock(&journal).adopt(root, layout(catalog), generations.map())?;
             generations.keep_in(journal.clone(), number);
             take_up(generations, catalog, places, lost);
         }
@@ -60,13 +62,13 @@ pub fn begin_use(
     Ok(TreeJournal { used, catalog: catalog.clone() })
 }
 
-/// The journal of a tree, where an earlier job began to keep one.
+/// The journal of a tree, if an earlier job began to use one.
 pub fn kept(catalog: &Catalog) -> Option<SharedJournal> {
     Some(catalog.generations()?.journal()?.0.clone())
 }
 
-/// Forgets all that a journal knows of a tree: it is changed by work that tells no journal, or has
-/// another shape from now on.
+/// Forgets all known blocks of a tree, because work without a journal changes the tree, or because
+/// its shape changes.
 ///
 /// # Errors
 /// The kernel's.
@@ -81,14 +83,14 @@ pub fn abandon(catalog: &Catalog) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Number of a tree's shape, by which its blocks have their places.
+/// Hash of a tree's shape, which determines the positions of its blocks.
 fn layout(catalog: &Catalog) -> u64 {
     let shape = format!("{:?}", catalog.tree());
-    // 0 is that of a file.
+    // 0 is reserved for files.
     shape.bytes().fold(0, |layout, byte| mix(layout, byte.into())).max(1)
 }
 
-/// Compares what the journal knows with the files that are there.
+/// Compares the journal's known blocks with the existing files.
 fn take_up(generations: &Generations, catalog: &Catalog, places: &Places, lost: &mut VerifyStats) {
     for nth in 0..catalog.file_count() {
         let (file, bytes) = (catalog.file(nth), places.bytes_of(nth));
@@ -119,8 +121,13 @@ fn take_up(generations: &Generations, catalog: &Catalog, places: &Places, lost: 
     }
 }
 
+/// A worker's log in the journal of a tree, if it has one.
+fn log(journal: &Option<TreeJournal>, room: usize) -> Result<Option<TreeLog>, EngineError> {
+    journal.as_ref().map_or(Ok(None), |journal| journal.log(room))
+}
+
 impl TreeJournal {
-    /// A worker's log; none where writes are not logged.
+    /// A worker's log; none if writes are not logged.
     fn log(&self, room: usize) -> Result<Option<TreeLog>, EngineError> {
         let mut journal = lock(&self.used.journal);
         let log = journal.worker_log(room);
@@ -137,56 +144,54 @@ struct TreeLog {
     /// Number of the tree in its journal.
     number: u32,
     catalog: Arc<Catalog>,
-    /// Writes that may have happened or not, when the journal was taken up.
+    /// Number of pending writes when the journal was opened.
     pending: u64,
 }
 
 impl TreeLog {
     fn add(&mut self, kind: Kind, part: &Part, left: Left) {
         let Some(generations) = self.catalog.generations() else { return };
-        for (block, [old, new]) in generations.writes(part) {
-            let new = if left == Left::Written { new } else { NOTHING };
-            self.log.add(kind, (self.number, block), [old, new]);
+        for change in generations.writes(part) {
+            let new = if left == Left::Written { change.new } else { NOTHING };
+            self.log.add(kind, self.number, BlockChange { new, ..change });
         }
     }
 
     fn forget(&mut self, nth: u64) {
         let Some(generations) = self.catalog.generations() else { return };
         let blocks = generations.blocks_of(nth);
-        // A count of 32 bits is that of a file of 2 TiB at least.
+        // A record's count has 32 bits, enough for a file of 2 TiB.
         for first in blocks.clone().step_by(u32::MAX as usize) {
             let count = (blocks.end - first).min(u32::MAX as usize) as u32;
-            self.log.add(Kind::Forgotten, (self.number, first), [count, NOTHING]);
+            let change = BlockChange { block: first, old: count, new: NOTHING };
+            self.log.add(Kind::Forgotten, self.number, change);
         }
     }
 }
 
-/// A worker's logs: that of the job's tree, and that of the tree to which items go.
+/// A worker's logs of the job's tree and of the destination tree.
 pub struct TreeLogs {
-    logs: [Option<TreeLog>; 2],
+    logs: Trees<TreeLog>,
     committing: Ticks,
-    /// Records wait for the next commit.
+    /// True if records wait for the next commit.
     waits: bool,
-    /// A log could not be written, and is not used any more.
+    /// True once a write of a log has failed; the logs are then unused.
     failed: bool,
 }
 
 impl TreeLogs {
-    /// Logs in these journals, with room for so many records at a time; none where there are none.
+    /// Logs in these journals, with buffers for `room` records; none without journals.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn of(
-        journals: &[Option<TreeJournal>; 2],
-        room: usize,
-    ) -> Result<Option<TreeLogs>, EngineError> {
-        let log = |journal: &Option<TreeJournal>| match journal {
-            Some(journal) => journal.log(room),
-            None => Ok(None),
-        };
-        let logs = [log(&journals[0])?, log(&journals[1])?];
-        let has_any = logs.iter().any(Option::is_some);
-        Ok(has_any.then_some(TreeLogs { logs, committing: Ticks(0), waits: false, failed: false }))
+    pub fn of(journals: &Trees<TreeJournal>, room: usize) -> Result<Option<TreeLogs>, EngineError> {
+        let logs = Trees { own: log(&journals.own, room)?, other: log(&journals.other, room)? };
+        Ok(logs.has_any().then_some(TreeLogs {
+            logs,
+            committing: Ticks(0),
+            waits: false,
+            failed: false,
+        }))
     }
 
     /// Adds the records of a write that is about to start.
@@ -194,39 +199,40 @@ impl TreeLogs {
         self.add(Kind::Before, part, Left::Written);
     }
 
-    /// Adds the records of a write that has ended, and leaves its blocks so.
+    /// Adds the records of a write that has ended with its blocks in state `left`.
     pub fn after(&mut self, part: &Part, left: Left) {
         self.add(Kind::After, part, left);
     }
 
     fn add(&mut self, kind: Kind, part: &Part, left: Left) {
-        if let [Some(log), _] = &mut self.logs {
+        if let Some(log) = &mut self.logs.own {
             log.add(kind, part, left);
             self.waits = true;
         }
     }
 
-    /// Adds the records of a file that goes or becomes another one: here, or in the other tree.
+    /// Adds the records of a file that is removed or replaced, in the job's or the destination
+    /// tree.
     pub fn forget(&mut self, nth: u64, in_other: bool) {
-        if let Some(log) = &mut self.logs[usize::from(in_other)] {
+        if let Some(log) = self.logs.get_mut(in_other) {
             log.forget(nth);
             self.waits = true;
         }
     }
 
-    /// True where records wait, which must be durable before the next operation starts.
+    /// True if records wait; they must be durable before the next operation starts.
     pub fn waits(&self) -> bool {
         self.waits
     }
 
-    /// Writes the records that wait; false where that failed.
+    /// Writes all waiting records; false if a write failed.
     pub fn commit(&mut self, turn: &mut Turn) -> bool {
         if self.failed {
             return false;
         }
         let before = turn.clock.now();
         self.waits = false;
-        for log in self.logs.iter_mut().flatten() {
+        for log in self.logs.iter_mut() {
             if let Err(error) = log.log.commit() {
                 self.failed = true;
                 turn.failures.add_unlogged(log.log.path(), &error);
@@ -240,7 +246,7 @@ impl TreeLogs {
     /// Counts so far.
     pub fn stats(&self, turn: &Turn) -> JournalStats {
         let mut sum = JournalStats::default();
-        for log in self.logs.iter().flatten() {
+        for log in self.logs.iter() {
             sum.merge(JournalStats { pending: log.pending, ..log.log.stats(0) });
         }
         JournalStats { elapsed_ns: turn.clock.ns(self.committing), ..sum }

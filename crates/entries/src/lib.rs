@@ -39,6 +39,7 @@ mod reached;
 mod ring;
 mod roots;
 mod taker;
+mod trees;
 mod walk;
 
 use std::collections::{HashMap, HashSet};
@@ -80,7 +81,7 @@ use crate::aio::AioCalls;
 use crate::calls::Calls;
 use crate::catalog::{Catalog, Catalogs};
 use crate::contents::{Contents, Tracked};
-use crate::items::{Budget, Items, shared_paths};
+use crate::items::{Bounds, Budget, Items, shared_paths};
 use crate::journaled::{TreeJournal, TreeLogs, begin_use};
 use crate::listed::Dealt;
 use crate::places::{ListThings, Places, TreeThings, WindowItems, WorkerNames};
@@ -88,6 +89,7 @@ use crate::probe::Chosen;
 use crate::reached::Reached;
 use crate::ring::RingCalls;
 use crate::taker::{Stock, Taker, of_host, part_of};
+use crate::trees::Trees;
 use crate::walk::{Lanes, Walk};
 
 pub use crate::lists::Lists;
@@ -127,7 +129,7 @@ impl Family for EntriesFamily {
             let message = "reads or writes files at once that are longer than the kernel moves";
             return Err(context.unfit(message, "give a size of each operation"));
         }
-        let verification = Verification::of(entries, context, (&*places, stock.as_ref()))?;
+        let verification = Verification::of(entries, context, &places, stock.as_ref())?;
         Ok(Box::new(ReadyEntries {
             chosen: probe::choose(entries, &places, bytes_max),
             bytes_max,
@@ -211,7 +213,7 @@ struct Verification {
     /// Last writes to the blocks of the tree, where checks go by them.
     tracked: Option<Tracked>,
     /// Journals of the job's tree, and of that to which items go.
-    journals: [Option<TreeJournal>; 2],
+    journals: Trees<TreeJournal>,
     /// Blocks that a journal knows, and that are not there.
     lost: VerifyStats,
 }
@@ -220,7 +222,8 @@ impl Verification {
     fn of(
         entries: &Entries,
         context: &mut JobContext<'_>,
-        (places, stock): (&Places, Option<&Stock>),
+        places: &Places,
+        stock: Option<&Stock>,
     ) -> Result<Verification, EngineError> {
         let tracks = entries.verify.as_ref().filter(|verify| verify.generations);
         let kept = stock.and_then(|stock| stock.catalog.generations());
@@ -260,10 +263,13 @@ impl Verification {
                 if at == 0 {
                     seed = lock(&opened).seed();
                 }
-                begin_use((opened, path), catalog, places, &mut found.lost).map(Some)
+                begin_use(opened, path, catalog, places, &mut found.lost).map(Some)
             });
-            found.journals[at] =
-                used.map_err(|(message, remedy)| context.unfit(message, remedy))?;
+            let used = used.map_err(|(message, remedy)| context.unfit(message, remedy))?;
+            match at {
+                0 => found.journals.own = used,
+                _ => found.journals.other = used,
+            }
         }
         let Some((verify, stock)) = tracks.zip(stock) else {
             found.plan = untracked(entries, context);
@@ -399,7 +405,7 @@ fn places(
         let list = context.session.of::<Lists>().take(target);
         let list = list.map_err(|error| context.unfit(error.message, error.remedy))?;
         let list = list.ok_or_else(|| context.unfit("lists what is no tree", "set its kind"))?;
-        let dealt = Dealt::of(entries, list, listing, (plan.seed, ranks.ranks));
+        let dealt = Dealt::of(entries, list, listing, plan.seed, ranks.ranks);
         let directories = entries.over == Over::Directories;
         let root = directories && !entries.makes_or_removes_directories();
         let things = ListThings { path: target.path.clone(), dealt, root };
@@ -419,8 +425,8 @@ fn places(
     if entries.take.is_some() {
         return Ok(Places::of_whole_tree(TreeThings { root: false, ..things }));
     }
-    let things = (things, entries.division);
-    Ok(Places::of_tree(things, job.workers, context.ranks, job.rank_shift))
+    let division = entries.division;
+    Ok(Places::of_tree(things, division, job.workers, context.ranks, job.rank_shift))
 }
 
 /// Length of the longest read or write: that of the plan, or the largest file; 0 where none is read
@@ -515,7 +521,8 @@ impl JobWork for ReadyEntries {
         let names = WorkerNames::new(self.places.clone(), seat.rank);
         let calls = Calls::new(&self.entries, paths.clone());
         let longest = self.bytes_max as u64;
-        let mut items = Items::new(&self.entries, names, self.budget, longest, (paths, seed));
+        let bounds = Bounds { budget: self.budget, bytes: longest };
+        let mut items = Items::new(&self.entries, names, bounds, paths, seed);
         if let Some(stock) = &self.stock {
             items = items.taking(Taker::new(stock.clone(), &self.entries, seed));
         }
@@ -655,7 +662,8 @@ impl ReadyEntries {
             self.verification.plan.as_ref().is_some_and(|verify| verify.format == Format::Words);
         let is_of_words = checks || self.entries.content.fill == Fill::Words;
         let words = self.entries.content.words.filter(|_| is_of_words);
-        let verify = (self.verification.plan.clone(), self.verification.tracked.clone());
-        Some(Contents::new(content, verify, seat.rank).with_words(words))
+        let Verification { plan, tracked, .. } = &self.verification;
+        let contents = Contents::new(content, plan.clone(), tracked.clone(), seat.rank);
+        Some(contents.with_words(words))
     }
 }

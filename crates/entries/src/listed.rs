@@ -52,7 +52,8 @@ impl Dealt {
         entries: &Entries,
         list: Arc<List>,
         listing: &Listing,
-        (seed, ranks): (u64, u64),
+        seed: u64,
+        ranks: u64,
     ) -> Dealt {
         let none = Dealt {
             ranks: ranks.max(1),
@@ -259,7 +260,7 @@ mod tests {
         let of = |deal, sizes: &[u64]| {
             let listing = Listing { deal, ..Listing::default() };
             let stat = entries(&[Step::Stat], None);
-            let dealt = Dealt::of(&stat, list(sizes), &listing, (1, 2));
+            let dealt = Dealt::of(&stat, list(sizes), &listing, 1, 2);
             [0, 1]
                 .map(|rank| (0..dealt.count(rank)).map(|nth| dealt.part(rank, nth).bytes).collect())
         };
@@ -281,7 +282,7 @@ mod tests {
         let list = Arc::new(List::read(text.as_bytes()).expect("a list"));
         let of = |step| {
             let entries = Entries { over: Over::Directories, ..entries(&[step], None) };
-            let dealt = Dealt::of(&entries, list.clone(), &Listing::default(), (1, 2));
+            let dealt = Dealt::of(&entries, list.clone(), &Listing::default(), 1, 2);
             let path = |part: Part| String::from_utf8_lossy(dealt.path(&part)).into_owned();
             [0, 1]
                 .map(|rank| (0..dealt.count(rank)).map(|nth| path(dealt.part(rank, nth))).collect())
@@ -302,14 +303,15 @@ mod tests {
             ranks in 1..9_u64,
             share_above in proptest::option::of(0..4000_u64),
             unit in 1..700_u64,
-            [shuffled, in_turn]: [bool; 2],
+            shuffled: bool,
+            in_turn: bool,
             seed: u64,
         ) {
             let (list, share_above) = (list(&sizes), share_above.map(Bytes));
             let deal = if in_turn { Deal::InTurn } else { Deal::ByBytes };
             let listing = Listing { share_above, deal, shuffled, ..Listing::default() };
             let read = entries(&[Step::Open, Step::Read, Step::Close], Some(unit));
-            let dealt = Dealt::of(&read, list.clone(), &listing, (seed, ranks));
+            let dealt = Dealt::of(&read, list.clone(), &listing, seed, ranks);
             let mut parts: BTreeMap<usize, Vec<(u64, u64)>> = BTreeMap::new();
             let mut shared_bytes = Vec::new();
             for rank in 0..ranks {
@@ -329,9 +331,9 @@ mod tests {
                 let whole = share_above.is_none_or(|limit| list.size(number) <= limit.0);
                 prop_assert!(!whole || parts.len() == 1);
                 prop_assert!(whole || parts.iter().all(|(_, bytes)| *bytes > 0));
-                let goes_on =
-                    |end, (from, bytes): &(u64, u64)| (end == *from).then_some(from + bytes);
-                let end = parts.iter().try_fold(0, goes_on);
+                let end = parts
+                    .iter()
+                    .try_fold(0, |end, (from, bytes)| (end == *from).then_some(from + bytes));
                 prop_assert_eq!(end, Some(list.size(number)));
             }
             // The last unit of each shared file may be short.
@@ -351,7 +353,7 @@ mod tests {
             let list = list(&sizes.iter().map(|size| size * UNIT).collect::<Vec<_>>());
             let listing = Listing { share_above: Some(Bytes(0)), ..Listing::default() };
             let of = |steps: &[Step]| {
-                let dealt = Dealt::of(&entries(steps, None), list.clone(), &listing, (1, ranks));
+                let dealt = Dealt::of(&entries(steps, None), list.clone(), &listing, 1, ranks);
                 let of = |rank| (0..dealt.count(rank)).map(|nth| dealt.part(rank, nth)).collect();
                 (0..ranks).map(of).collect::<Vec<Vec<Part>>>()
             };

@@ -13,7 +13,7 @@ use candor_plan::path_text::{path_of, text_of};
 use candor_plan::rank::{HostIndex, Ranks, data_rank};
 use candor_plan::tree::{ItemPlaces, Place, Spread, TreeNames};
 
-use crate::listed::{self, Dealt};
+use crate::listed::{self, Dealt, Part};
 use crate::roots::{From, Roots};
 
 /// Names of all workers of a job on this host.
@@ -57,6 +57,13 @@ pub struct WindowItems {
     pub enter: Option<u64>,
     /// Ranks from a worker to the rank of an item, for each directory.
     pub rank_step: u32,
+}
+
+/// Rank whose data a worker uses, and the number of ranks.
+#[derive(Clone, Copy, Debug)]
+struct DataRank {
+    rank: u64,
+    ranks: u64,
 }
 
 enum Origin {
@@ -127,7 +134,8 @@ impl Places {
 
     /// Things of a tree, for so many workers of this host.
     pub fn of_tree(
-        (things, division): (TreeThings, Division),
+        things: TreeThings,
+        division: Division,
         workers: u32,
         ranks: Ranks,
         rank_shift: i64,
@@ -140,8 +148,8 @@ impl Places {
 
     /// All things of a tree, for each worker.
     pub fn of_whole_tree(things: TreeThings) -> Places {
-        let things = (things, Division::Own);
-        Places { whole: true, ..Places::of_tree(things, 1, HostIndex::ALONE.ranks(1), 0) }
+        let alone = HostIndex::ALONE.ranks(1);
+        Places { whole: true, ..Places::of_tree(things, Division::Own, 1, alone, 0) }
     }
 
     /// Things of a listed tree, for so many workers of this host.
@@ -209,6 +217,10 @@ impl Places {
         data_rank(self.ranks.rank(worker), self.ranks.ranks, self.rank_shift)
     }
 
+    fn data_rank(&self, worker: u32) -> DataRank {
+        DataRank { rank: self.rank(worker), ranks: self.ranks.ranks }
+    }
+
     /// Number of names that a worker has.
     pub fn count(&self, worker: u32) -> u64 {
         let (rank, ranks) = (self.rank(worker), self.ranks.ranks.max(1));
@@ -217,7 +229,7 @@ impl Places {
             Origin::Targets(names) => (names.count() as u64).saturating_sub(rank).div_ceil(ranks),
             Origin::Tree(tree) => {
                 let is_first = self.ranks.rank(worker) == 0;
-                tree.0.count((rank, ranks), self.division, is_first)
+                tree.0.count(DataRank { rank, ranks }, self.division, is_first)
             }
             Origin::List(things) => u64::from(things.has_root(rank)) + things.dealt.count(rank),
         }
@@ -242,7 +254,7 @@ impl Places {
     pub fn bytes_of(&self, nth: u64) -> u64 {
         match &self.origin {
             Origin::Tree(tree) if !tree.0.directories => {
-                let place = tree.0.place((self.rank(0), self.ranks.ranks), self.division, nth);
+                let place = tree.0.place(self.data_rank(0), self.division, nth);
                 file_size(&tree.0.tree, tree.0.seed, &place)
             }
             _ => 0,
@@ -257,13 +269,12 @@ impl Places {
             Origin::Targets(names) => names.write_path(handle as usize, &mut path),
             Origin::Tree(tree) => {
                 let (things, names) = &**tree;
-                let rank = self.rank(worker as u32);
-                let place = things.place((rank, self.ranks.ranks), self.division, nth);
+                let place = things.place(self.data_rank(worker as u32), self.division, nth);
                 things.write(names, &place, &mut Prefix::default(), &mut path);
             }
             Origin::List(things) => {
-                let rank = self.rank(worker as u32);
-                things.write(rank, nth, false, (&mut path, &mut Prefix::default()));
+                let part = things.part(self.rank(worker as u32), nth);
+                things.write(part.as_ref(), false, &mut path, &mut Prefix::default());
             }
         }
         path.pop();
@@ -331,7 +342,8 @@ impl TreeThings {
     }
 
     /// Things of one copy that a rank works on.
-    fn count_of_copy(&self, (rank, ranks): (u64, u64), division: Division) -> u64 {
+    fn count_of_copy(&self, of: DataRank, division: Division) -> u64 {
+        let DataRank { rank, ranks } = of;
         match division {
             Division::Own => self.own_count(rank, ranks),
             Division::Every => self.own_count(0, 1),
@@ -344,19 +356,20 @@ impl TreeThings {
         }
     }
 
-    fn count(&self, rank: (u64, u64), division: Division, is_first: bool) -> u64 {
+    fn count(&self, of: DataRank, division: Division, is_first: bool) -> u64 {
         if division == Division::First && !is_first {
             return 0;
         }
-        self.count_of_copy(rank, division).saturating_mul(self.copies())
+        self.count_of_copy(of, division).saturating_mul(self.copies())
     }
 
     /// The n-th thing that a rank works on.
-    fn place(&self, (rank, ranks): (u64, u64), division: Division, nth: u64) -> Place {
+    fn place(&self, of: DataRank, division: Division, nth: u64) -> Place {
+        let DataRank { rank, ranks } = of;
         if let Some(window) = &self.window {
-            return self.place_in_window(window, (rank, ranks), nth);
+            return self.place_in_window(window, of, nth);
         }
-        let each = self.count_of_copy((rank, ranks), division).max(1);
+        let each = self.count_of_copy(of, division).max(1);
         let (copy, nth) = (nth / each, nth % each);
         let place = match division {
             Division::Own => self.own_place(rank, ranks, nth),
@@ -376,7 +389,8 @@ impl TreeThings {
     }
 
     /// An item in a window, or one that enters it: these are behind all that leave it.
-    fn place_in_window(&self, window: &WindowItems, (rank, ranks): (u64, u64), nth: u64) -> Place {
+    fn place_in_window(&self, window: &WindowItems, of: DataRank, nth: u64) -> Place {
+        let DataRank { rank, ranks } = of;
         let part = self.tree.part(rank, ranks);
         let (item, direction) = match window.enter.and_then(|enter| nth.checked_sub(enter)) {
             None => (window.left + nth, -1),
@@ -421,15 +435,22 @@ impl ListThings {
         self.root && rank == 0
     }
 
-    /// Writes the path of one of a rank's things, with a zero byte behind it. The path of the root
-    /// is written once. Only what has bytes needs its key.
+    /// The n-th entry of a rank; none for the root.
+    #[inline]
+    fn part(&self, rank: u64, nth: u64) -> Option<Part> {
+        let nth = nth.checked_sub(u64::from(self.has_root(rank)))?;
+        Some(self.dealt.part(rank, nth))
+    }
+
+    /// Writes the path of an entry, or of the root, with a zero byte after it. The path of the root
+    /// is written once. Only entries with bytes need a key.
     #[inline]
     fn write(
         &self,
-        rank: u64,
-        nth: u64,
+        part: Option<&Part>,
         with_key: bool,
-        (to, prefix): (&mut Vec<u8>, &mut Prefix),
+        to: &mut Vec<u8>,
+        prefix: &mut Prefix,
     ) -> Item {
         if prefix.directory.is_none() {
             to.clear();
@@ -438,14 +459,13 @@ impl ListThings {
         }
         to.truncate(prefix.length);
         let mut item = Item::default();
-        if let Some(nth) = nth.checked_sub(u64::from(self.has_root(rank))) {
-            let part = self.dealt.part(rank, nth);
-            let name = self.dealt.path(&part);
+        if let Some(part) = part {
+            let name = self.dealt.path(part);
             to.push(b'/');
             to.extend_from_slice(name);
             let number = if with_key { listed::key(name) } else { 0 };
             let key = FileKey { number, ..FileKey::default() };
-            let file_bytes = self.dealt.file_bytes(&part);
+            let file_bytes = self.dealt.file_bytes(part);
             item = Item { start: part.offset, bytes: part.bytes, file_bytes, key };
         }
         to.push(0);
@@ -523,18 +543,15 @@ impl WorkerNames {
 
     /// Writes the path of a name, with a zero byte behind it, over the path of an earlier one.
     #[inline]
-    pub fn write(
-        &self,
-        nth: u64,
-        with_size: bool,
-        (to, prefix): (&mut Vec<u8>, &mut Prefix),
-    ) -> Item {
+    pub fn write(&self, nth: u64, with_size: bool, to: &mut Vec<u8>, prefix: &mut Prefix) -> Item {
         match &self.places.origin {
             Origin::Targets(names) => {
                 let number = self.places.handle(self.worker, nth) as usize;
                 names.write_path(number, to);
-                let size = || names.size(number).unwrap_or_else(|| names.name(number).length());
-                let bytes = if with_size { size() } else { 0 };
+                let bytes = match with_size.then(|| names.size(number)) {
+                    None => 0,
+                    Some(size) => size.unwrap_or_else(|| names.name(number).length()),
+                };
                 let key = FileKey { number: number as u64, ..FileKey::default() };
                 Item { start: 0, bytes, file_bytes: bytes, key }
             }
@@ -543,18 +560,20 @@ impl WorkerNames {
                 let place = match &self.items {
                     Some(items) => items.place(nth),
                     None => {
-                        let ranks = self.places.ranks.ranks;
-                        things.place((self.rank, ranks), self.places.division, nth)
+                        let of = DataRank { rank: self.rank, ranks: self.places.ranks.ranks };
+                        things.place(of, self.places.division, nth)
                     }
                 };
                 things.write(names, &place, prefix, to);
-                let size = || file_size(&things.tree, things.seed, &place);
-                let bytes = if with_size { size() } else { 0 };
+                let bytes =
+                    if with_size { file_size(&things.tree, things.seed, &place) } else { 0 };
                 let key =
                     FileKey { number: key(&place), owner: place.rank, slot: names.slot(&place) };
                 Item { start: 0, bytes, file_bytes: bytes, key }
             }
-            Origin::List(things) => things.write(self.rank, nth, with_size, (to, prefix)),
+            Origin::List(things) => {
+                things.write(things.part(self.rank, nth).as_ref(), with_size, to, prefix)
+            }
         }
     }
 }
@@ -578,13 +597,25 @@ mod tests {
 
     use super::*;
 
-    fn tree(
-        depth: u32,
-        items: u64,
-        [own, per_rank, leaves, copies]: [bool; 4],
-        shift: u64,
-    ) -> Tree {
-        let name = |text: &str| text.parse().ok();
+    #[derive(Clone, Copy, Debug)]
+    struct Shape {
+        own: bool,
+        per_rank: bool,
+        leaves: bool,
+        copies: bool,
+    }
+
+    fn shapes() -> impl Strategy<Value = Shape> {
+        any::<[bool; 4]>().prop_map(|[own, per_rank, leaves, copies]| Shape {
+            own,
+            per_rank,
+            leaves,
+            copies,
+        })
+    }
+
+    fn tree(depth: u32, items: u64, shape: Shape, shift: u64) -> Tree {
+        let Shape { own, per_rank, leaves, copies } = shape;
         Tree {
             depth,
             width: 2,
@@ -594,29 +625,24 @@ mod tests {
             per_rank,
             tree_shift: if per_rank { shift } else { 0 },
             spread: if copies { Spread::Copies } else { Spread::Ranks },
-            root_name: name(if per_rank { "t{rank}" } else { "t" }),
-            item_name: name("f{rank}.{slot}"),
+            root_name: (if per_rank { "t{rank}" } else { "t" }).parse().ok(),
+            item_name: "f{rank}.{slot}".parse().ok(),
             ..Tree::default()
         }
     }
 
     /// How often each name is worked on, by all ranks.
-    fn counted(
-        tree: &Tree,
-        entries: &Entries,
-        (ranks, shift): (u32, i64),
-    ) -> BTreeMap<String, u64> {
+    fn counted(tree: &Tree, entries: &Entries, ranks: u32, shift: i64) -> BTreeMap<String, u64> {
         let paths = vec!["/a".into(), "/b".into()];
         let things = TreeThings::of(entries, paths, tree.clone(), 0);
         let of_host = HostIndex::ALONE.ranks(ranks);
-        let places = Places::of_tree((things, entries.division), ranks, of_host, shift);
-        let places = Arc::new(places);
+        let places = Arc::new(Places::of_tree(things, entries.division, ranks, of_host, shift));
         let mut all = BTreeMap::new();
         for worker in 0..ranks {
             let names = WorkerNames::new(places.clone(), worker);
             let (mut path, mut prefix) = (Vec::new(), Prefix::default());
             for nth in 0..names.count() {
-                names.write(nth, false, (&mut path, &mut prefix));
+                names.write(nth, false, &mut path, &mut prefix);
                 let name = String::from_utf8(path[..path.len() - 1].to_vec()).expect("text");
                 assert_eq!(places.path_of(names.handle(nth)), name, "as the handle says");
                 *all.entry(name).or_insert(0) += 1;
@@ -634,17 +660,17 @@ mod tests {
         fn divisions_have_the_same_names(
             depth in 0..3_u32,
             items in 0..4_u64,
-            shape: [bool; 4],
+            shape in shapes(),
             ranks in 1..5_u32,
             shift in 0..7_u64,
         ) {
             let tree = tree(depth, items, shape, shift);
             let of = |division, rank_shift| {
                 let entries = Entries { division, ..Entries::default() };
-                counted(&tree, &entries, (ranks, rank_shift))
+                counted(&tree, &entries, ranks, rank_shift)
             };
             let own = of(Division::Own, 0);
-            let copies = if shape[3] { 2 } else { 1 };
+            let copies = if shape.copies { 2 } else { 1 };
             prop_assert_eq!(own.len() as u64, tree.totals(ranks.into()).items * copies);
             prop_assert!(own.values().all(|count| *count == 1));
             prop_assert_eq!(&of(Division::Own, 2), &own, "a shift takes others, and all of them");
@@ -660,7 +686,7 @@ mod tests {
         #[test]
         fn directories_have_their_roots(
             depth in 0..3_u32,
-            shape: [bool; 4],
+            shape in shapes(),
             ranks in 1..5_u32,
         ) {
             let tree = tree(depth, 1, shape, 0);
@@ -672,10 +698,10 @@ mod tests {
                     division,
                     ..Entries::default()
                 };
-                counted(&tree, &entries, (ranks, 0))
+                counted(&tree, &entries, ranks, 0)
             };
             let (own, first) = (of(Division::Own), of(Division::First));
-            let copies = if shape[3] { 2 } else { 1 };
+            let copies = if shape.copies { 2 } else { 1 };
             prop_assert_eq!(own.len() as u64, tree.totals(ranks.into()).directories * copies);
             prop_assert!(own.values().all(|count| *count == 1));
             prop_assert_eq!(own, first);

@@ -18,7 +18,7 @@ use candor_plan::units::SizeSpec;
 use candor_plan::{Bytes, Tree};
 
 use crate::calls::Calls;
-use crate::items::{Budget, Items, shared_paths};
+use crate::items::{Bounds, Budget, Items, shared_paths};
 use crate::places::{Places, TreeThings, WorkerNames};
 use crate::ring::RingCalls;
 use crate::walk::Lanes;
@@ -139,7 +139,7 @@ impl Trial<'_> {
         let bytes = self.bytes_max as u64;
         let steps = entries.lists().map(<[Step]>::len).max().unwrap_or(1) as u64;
         let budget = Budget::of_trial(self.files * steps);
-        let mut items = Items::new(entries, names, budget, bytes, (paths, seed));
+        let mut items = Items::new(entries, names, Bounds { budget, bytes }, paths, seed);
         items.begin();
         let memory =
             Mapping::new(self.bytes_max.next_multiple_of(PAGE_BYTES) * depth, Pages::Ordinary)?;
@@ -148,9 +148,9 @@ impl Trial<'_> {
             EntriesEngine::IoUring => {
                 let ring = RingCalls::new(depth, entries, calls);
                 let mut ring = ring.map_err(|error| io::Error::other(error.to_string()))?;
-                drive(&mut ring, source, (&memory, depth))
+                drive(&mut ring, source, &memory, depth)
             }
-            _ => drive(&mut OneAtATime::new(calls), source, (&memory, depth)),
+            _ => drive(&mut OneAtATime::new(calls), source, &memory, depth),
         };
         time.map(|time| time / self.files as u32)
     }
@@ -163,7 +163,8 @@ impl Trial<'_> {
 fn drive(
     engine: &mut impl Io,
     mut source: Lanes,
-    (memory, depth): (&Mapping, usize),
+    memory: &Mapping,
+    depth: usize,
 ) -> io::Result<Duration> {
     let bytes = memory.len() / depth;
     let slot = |index| match bytes {
@@ -234,8 +235,8 @@ impl Scratch {
             ..entries.clone()
         };
         let things = TreeThings::of(&entries, vec![path], tree, 0);
-        let things = (things, entries.division);
-        let places = Arc::new(Places::of_tree(things, 1, HostIndex::ALONE.ranks(1), 0));
+        let alone = HostIndex::ALONE.ranks(1);
+        let places = Arc::new(Places::of_tree(things, entries.division, 1, alone, 0));
         if entries.needs_names() {
             for nth in 0..files {
                 let bytes = if entries.has(Step::Read) { bytes_max } else { 0 };

@@ -15,6 +15,7 @@ use io_uring::{cqueue, opcode, squeue};
 use crate::calls::{ATTRIBUTE, ATTRIBUTE_BYTES, Calls};
 use crate::items::step_of;
 use crate::modes::{DIRECTORY_MODE, FILE_MODE};
+use crate::roots::NameAt;
 
 /// Engine of a ring on names.
 pub struct RingCalls {
@@ -96,7 +97,7 @@ impl RingCalls {
         let step = step_of(slot)?;
         let paths = self.calls.paths.clone();
         let paths = &paths.borrow()[slot.tag as usize];
-        let (at, path, other) = paths.names();
+        let (NameAt { directory: at, name: path }, other) = (paths.name(), paths.other_name().name);
         // Links hold whole paths, and calls on attributes take no directory.
         let (here, whole) = (Fd(at), paths.path.as_ptr().cast());
         let Answer { look, attribute } = &mut self.answers[index as usize];

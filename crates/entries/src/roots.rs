@@ -1,5 +1,5 @@
-//! Directories of the targets, open in each worker: names are looked up from there, so that no call
-//! walks the path above them, as little as programs do that walk a tree.
+//! Directories of the targets, open in each worker. Names are looked up relative to them, so calls
+//! do not resolve the path above, like programs that walk a tree.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
@@ -15,13 +15,31 @@ struct Root {
     directory: OwnedFd,
 }
 
-/// Place from which a path is looked up.
+/// Directory from which a path is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct From {
     /// The open directory.
     pub directory: RawFd,
-    /// Bytes of the path that lead there, the slash included.
+    /// Length of the directory's path, slash included.
     pub skipped: usize,
+}
+
+/// A name, and the directory from which it is looked up.
+#[derive(Clone, Copy, Debug)]
+pub struct NameAt {
+    /// The open directory, or `AT_FDCWD`.
+    pub directory: RawFd,
+    /// The name, with a zero byte after it.
+    pub name: *const libc::c_char,
+}
+
+impl From {
+    /// A path that ends with a zero byte, without the part that leads to the directory.
+    #[inline(always)]
+    pub fn name(&self, path: &[u8]) -> NameAt {
+        let name = path.get(self.skipped..).unwrap_or_default();
+        NameAt { directory: self.directory, name: name.as_ptr().cast() }
+    }
 }
 
 impl Default for From {
@@ -31,7 +49,7 @@ impl Default for From {
 }
 
 impl Roots {
-    /// Opens those directories that are there; names below others are looked up by whole paths.
+    /// Opens all directories that exist; names in other directories are looked up by whole paths.
     pub fn open(paths: impl IntoIterator<Item = PathBuf>) -> Roots {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = paths.into_iter().filter_map(|path| {
@@ -41,17 +59,18 @@ impl Roots {
         Roots(opened.collect())
     }
 
-    /// Place from which a path that ends with a zero byte is looked up. A root itself is not below
-    /// a root.
+    /// Directory from which a path that ends with a zero byte is looked up. A root itself is not
+    /// below a root.
     #[inline(always)]
     pub fn of(&self, path: &[u8]) -> From {
-        let below = |root: &Root| {
+        let mut roots = self.0.iter();
+        let found = roots.find_map(|root| {
             let rest = path.strip_prefix(root.path.as_os_str().as_bytes())?.strip_prefix(b"/")?;
             let is_below = !matches!(rest, [] | [0, ..] | [b'/', ..]);
             let skipped = path.len() - rest.len();
             is_below.then(|| From { directory: root.directory.as_raw_fd(), skipped })
-        };
-        self.0.iter().find_map(below).unwrap_or_default()
+        });
+        found.unwrap_or_default()
     }
 }
 

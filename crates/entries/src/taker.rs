@@ -10,6 +10,7 @@ use candor_plan::entries::{Entries, HostPart, Over, Select, Step};
 
 use crate::catalog::{Catalog, Changes, Known, Passed};
 use crate::places::Places;
+use crate::trees::Trees;
 
 /// Items that are tried before the worker lets others go on.
 const TRIES: u32 = 64;
@@ -36,10 +37,10 @@ pub struct Stock {
 }
 
 impl Stock {
-    /// Tables of the job's tree, and of that to which items go.
-    pub fn catalogs(&self) -> [Option<Arc<Catalog>>; 2] {
-        let to = self.to.as_ref().map(|(_, catalog)| catalog.clone());
-        [Some(self.catalog.clone()), to]
+    /// Tables of the job's tree and of the destination tree.
+    pub fn catalogs(&self) -> Trees<Arc<Catalog>> {
+        let other = self.to.as_ref().map(|(_, catalog)| catalog.clone());
+        Trees { own: Some(self.catalog.clone()), other }
     }
 }
 

@@ -11,9 +11,10 @@ use candor_plan::entries::{READ_BACK, Step};
 use candor_record::{Ended, SeenBy};
 
 use crate::catalog::Catalog;
-use crate::contents::{Contents, Of};
-use crate::items::{Begun, Items, Lane, Unread};
+use crate::contents::{Contents, Of, Read};
+use crate::items::{Begun, Items, Lane, Replaced, Unread};
 use crate::journaled::TreeLogs;
+use crate::trees::Trees;
 
 /// One item after another.
 pub struct Walk {
@@ -23,7 +24,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Walk over a worker's items; `contents` is given where files are written.
+    /// Walk over a worker's items; `contents` is set if files are written.
     pub fn new(items: Items, contents: Option<Contents>) -> Walk {
         Walk { items, lane: None, contents }
     }
@@ -39,7 +40,7 @@ impl Bare for Walk {
             Some(lane) if !self.items.is_drawn(&lane) => lane,
             _ => match self.items.begin_item(0) {
                 Begun::Item(lane) => lane,
-                // Items that are taken are not walked over.
+                // A walk takes no items by their state.
                 Begun::Wait | Begun::Over => return false,
             },
         };
@@ -60,7 +61,7 @@ impl Source for Walk {
     #[inline(always)]
     fn spans_ended(&mut self, slot: &Slot, started: Ticks, is_done: bool, spans: &mut Spans<'_>) {
         let Some(lane) = &mut self.lane else { return };
-        spans.end(self.items.ended(lane, slot, (started, is_done)));
+        spans.end(self.items.ended(lane, slot, started, is_done));
     }
 
     fn give_up(&mut self, _: &Slot) {
@@ -72,7 +73,7 @@ impl Source for Walk {
     }
 }
 
-/// True where the slot has that step.
+/// True if the slot has that step.
 #[inline(always)]
 fn is(slot: &Slot, step: Step) -> bool {
     slot.op == Op(step as u8)
@@ -82,27 +83,27 @@ fn is(slot: &Slot, step: Step) -> bool {
 /// of one step.
 pub struct Lanes {
     items: Items,
-    /// The items; none where one is over and the next has not begun.
+    /// The items; none if the last item has ended and the next has not begun.
     lanes: Box<[Option<Lane>]>,
-    /// Lanes of which an operation may start, or an item begin: the next one last.
+    /// Lanes in which an operation or an item may start; the next lane is last.
     ready: Vec<u32>,
-    /// Blocks that were written, where they are read back; none where they are not.
+    /// Written blocks to be read back; none if blocks are not read back.
     unread: Option<Vec<Unread>>,
     contents: Option<Contents>,
-    /// Tables of the job's tree and of that to which items go, whose generations are kept.
-    catalogs: [Option<Arc<Catalog>>; 2],
-    /// Logs in the journals of these trees.
+    /// Tables of the trees whose generations are recorded.
+    catalogs: Trees<Arc<Catalog>>,
+    /// Logs in the journals of the trees.
     logs: Option<TreeLogs>,
     checking: Ticks,
-    /// True where no item suited at the last look, and others may change that.
+    /// True if no item was suitable at the last check, and other workers may change that.
     waits: bool,
 }
 
-/// Time after which a worker looks again for an item that suits, in ns.
+/// Interval between two checks for a suitable item, in ns.
 const TAKE_AGAIN_NS: u64 = 50_000;
 
 impl Lanes {
-    /// So many items in progress; `contents` is given where bytes are written or checked.
+    /// Up to `lanes` items in progress; `contents` is set if bytes are written or checked.
     pub fn new(items: Items, lanes: u32, contents: Option<Contents>) -> Lanes {
         Lanes {
             items,
@@ -110,26 +111,26 @@ impl Lanes {
             ready: (0..lanes).rev().collect(),
             unread: None,
             contents,
-            catalogs: [None, None],
+            catalogs: Trees::default(),
             logs: None,
             checking: Ticks(0),
             waits: false,
         }
     }
 
-    /// Keeps the generations of these tables, and logs them where journals are kept.
-    pub fn keeping(mut self, catalogs: [Option<Arc<Catalog>>; 2], logs: Option<TreeLogs>) -> Lanes {
+    /// Records generations in these tables, and logs them if the trees have journals.
+    pub fn keeping(mut self, catalogs: Trees<Arc<Catalog>>, logs: Option<TreeLogs>) -> Lanes {
         (self.catalogs, self.logs) = (catalogs, logs);
         self
     }
 
-    /// Reads each block back that was written; at most so many writes are in flight.
+    /// Reads back each written block; at most `depth` writes are in flight.
     pub fn reading_back(mut self, depth: usize) -> Lanes {
         self.unread = Some(Vec::with_capacity(depth));
         self
     }
 
-    /// Puts the reading back of a block into the slot; false where none waits for it.
+    /// Puts the read of a written block into the slot; false if no block waits.
     fn draw_back(&mut self, slot: &mut Slot) -> bool {
         let Some(unread) = self.unread.as_mut().and_then(Vec::pop) else { return false };
         let lane = self.lanes[unread.lane as usize].as_mut();
@@ -139,7 +140,7 @@ impl Lanes {
         })
     }
 
-    /// Puts the next operation of some item into the slot; false where none may start.
+    /// Puts the next operation of any item into the slot; false if none may start.
     pub fn draw(&mut self, slot: &mut Slot) -> bool {
         self.waits = false;
         while let Some(number) = self.ready.last().copied() {
@@ -154,7 +155,7 @@ impl Lanes {
                     }
                 }
             }
-            // After the last item nothing begins here any more.
+            // After the last item, no item begins in this lane.
             let Some(lane) = lane else {
                 self.ready.pop();
                 continue;
@@ -179,8 +180,13 @@ impl Lanes {
                     self.logs.iter_mut().for_each(|logs| logs.before(&lane.part(slot)));
                 }
             }
-            if let Some((nth, places)) = self.items.becomes_another(lane, slot) {
-                self.forget(nth, places);
+            if let Some(Replaced { nth, own, other }) = self.items.replaced(lane, slot) {
+                if own {
+                    self.forget(nth, false);
+                }
+                if other {
+                    self.forget(nth, true);
+                }
             }
             return true;
         }
@@ -188,7 +194,7 @@ impl Lanes {
     }
 }
 
-/// True where the operation in the slot has a block that is left alone.
+/// True if the operation in the slot has a block that is skipped.
 #[inline(always)]
 fn leaves_out(contents: &Contents, lane: &Lane, slot: &Slot) -> bool {
     let moves = is(slot, Step::Write) || is(slot, Step::Read);
@@ -196,20 +202,17 @@ fn leaves_out(contents: &Contents, lane: &Lane, slot: &Slot) -> bool {
 }
 
 impl Lanes {
-    /// Forgets the blocks of a file that goes or becomes another one: before the operation, so
-    /// that whatever an interrupted run leaves of it is right.
-    fn forget(&mut self, nth: u64, places: [bool; 2]) {
-        for (in_other, _) in [false, true].into_iter().zip(places).filter(|(_, is)| *is) {
-            let catalog = self.catalogs[usize::from(in_other)].as_ref();
-            let Some(generations) = catalog.and_then(|catalog| catalog.generations()) else {
-                continue;
-            };
-            generations.forget(nth);
-            self.logs.iter_mut().for_each(|logs| logs.forget(nth, in_other));
-        }
+    /// Forgets the blocks of a file that the next operation removes or replaces, so that any result
+    /// of an interrupted operation is valid.
+    fn forget(&mut self, nth: u64, in_other: bool) {
+        let catalog = self.catalogs.get_mut(in_other);
+        let Some(generations) = catalog.and_then(|catalog| catalog.generations()) else { return };
+        generations.forget(nth);
+        self.logs.iter_mut().for_each(|logs| logs.forget(nth, in_other));
     }
 
-    /// Lets the next operation of a lane start, now that one has ended; returns the item's file.
+    /// Lets the next operation of a lane start after an operation has ended; returns the item's
+    /// file.
     fn go_on(&mut self, slot: &Slot) -> Option<Of> {
         let place = &mut self.lanes[slot.tag as usize];
         let lane = place.as_mut()?;
@@ -223,7 +226,7 @@ impl Lanes {
         Some(of)
     }
 
-    /// Notes the end of a write, where the slot has one.
+    /// Records the end of a write, if the slot has one.
     #[inline(always)]
     fn end_write(&mut self, slot: &Slot, left: Left) {
         let lane = self.lanes[slot.tag as usize].as_ref();
@@ -231,7 +234,7 @@ impl Lanes {
         let Some((contents, lane)) = contents.zip(lane) else { return };
         let part = lane.part(slot);
         let Some(left) = contents.left_by(&part, left) else { return };
-        // In order before the claim ends. A write that never started is open until the keys are
+        // Logged before the claim ends. A write that never started stays pending until the keys are
         // stored.
         if let Some(logs) = self.logs.as_mut().filter(|_| left != Left::Untouched) {
             logs.after(&part, left);
@@ -239,21 +242,21 @@ impl Lanes {
         contents.written(&part, left);
     }
 
-    /// True where the slot has the read before a write.
+    /// True if the slot has the read before a write.
     fn reads_first(&self, slot: &Slot) -> bool {
         let lane = self.lanes[slot.tag as usize].as_ref();
         slot.op == Op(READ_BACK) && lane.is_some_and(Lane::reads_first)
     }
 
-    /// Counts an operation as ended, apart from any measurement.
+    /// Counts an operation as ended, without a measurement.
     pub fn ended(&mut self, slot: &Slot) {
         self.item_ended(slot, Ticks(0), true);
         self.go_on(slot);
     }
 
-    /// Time of the item that this operation has ended, if any.
+    /// Start time of the item that this operation has ended, if any.
     fn item_ended(&mut self, slot: &Slot, started: Ticks, is_done: bool) -> Option<(Op, Ticks)> {
-        self.items.ended(self.lanes[slot.tag as usize].as_mut()?, slot, (started, is_done))
+        self.items.ended(self.lanes[slot.tag as usize].as_mut()?, slot, started, is_done)
     }
 }
 
@@ -304,10 +307,10 @@ impl Source for Lanes {
         let mut is_intact = is_read;
         if let Some(contents) = self.contents.as_mut().filter(|_| is_read) {
             let before = turn.clock.now();
-            let checked = contents.check(slot, (&of, seen_by), || turn.name(slot));
+            let checked = contents.check(&Read { slot, of: &of, seen_by }, || turn.name(slot));
             self.checking += turn.clock.now() - before;
             is_intact = checked.is_intact;
-            if !checked.goes_on {
+            if !checked.continues {
                 turn.end(Ended::Failed);
             }
         }
@@ -342,7 +345,7 @@ impl Source for Lanes {
     }
 }
 
-/// Gives back the items that were in progress when time was up.
+/// Gives back the items in progress at the end of the time.
 impl Drop for Lanes {
     fn drop(&mut self) {
         for lane in self.lanes.iter_mut().flatten() {

@@ -1,6 +1,6 @@
 //! The kernel's aio. Completions are reaped from its ring in user space.
 //!
-//! Submitting is a call of its own, and blocks for buffered files. Its time is reported.
+//! Submission is a separate call, and blocks for buffered files. Submission time is reported.
 
 use std::sync::Arc;
 
@@ -24,13 +24,13 @@ pub struct Libaio {
     aio: Aio,
     files: Arc<Files>,
     clock: Clock,
-    /// Vector of each operation's buffer; empty where operations name their buffers themselves.
+    /// Vector of each operation's buffer; empty if operations hold the buffer address.
     vectors: Box<[libc::iovec]>,
     /// Trims, and flushes on kernels without them, which the calling thread does at the next turn.
     blocking: Vec<u32>,
     flushes: Flushes,
     flags: CallFlags,
-    /// True where operations have priorities of their own.
+    /// True if operations set priorities.
     priorities: bool,
 }
 
@@ -81,7 +81,8 @@ impl Libaio {
             }
             _ => return self.blocking.push(index),
         };
-        let block = self.aio.queue(index, slot, (self.files.get(slot.handle).raw(), writes));
+        let fd = self.files.get(slot.handle).raw();
+        let block = self.aio.queue(index, slot, fd, writes);
         block.set_call_flags(flags);
         if self.priorities {
             block.set_priority(slot.priority);

@@ -27,20 +27,20 @@ pub enum Held {
     Own {
         /// In the order of the files.
         locks: Arc<[FileLock]>,
-        /// True where reads exclude writes only.
+        /// True if reads exclude only writes.
         reads_together: bool,
     },
     /// The kernel's.
     Posix {
         /// The files.
         files: Arc<Files>,
-        /// True where a lock is on all bytes of its file.
+        /// True if a lock covers the whole file.
         whole: bool,
     },
 }
 
 impl Held {
-    /// Finds or makes the locks; none where the plan requests none.
+    /// Finds or creates the locks; none if the plan requests none.
     pub fn join(kind: Lock, files: &Arc<Files>, locks: &mut Locks) -> Option<Held> {
         let of = |file: &OpenFile| locks.entry(file.path.clone()).or_default().clone();
         Some(match kind {
@@ -91,7 +91,7 @@ impl Call for Locked<'_> {
                 let span = if *whole { Span::WHOLE } else { Span::of(slot.offset, slot.length) };
                 let holding = if reads { Holding::Shared } else { Holding::Exclusive };
                 let fd = files.get(slot.handle).raw();
-                posix_lock::during(fd, (holding, span), || self.engine.call(slot))
+                posix_lock::during(fd, holding, span, || self.engine.call(slot))
             }
         }
     }

@@ -12,6 +12,7 @@ use candor_plan::work::BlocksOp;
 
 use super::Context;
 use crate::slot::BlocksSlot;
+use crate::stream::region::Extent;
 use crate::targets::files::Files;
 use crate::targets::passthrough::Device;
 use crate::targets::passthrough::scsi::{self, Command, Data, Disk, opcode};
@@ -25,7 +26,7 @@ pub struct Sg {
 }
 
 impl Sg {
-    /// Needs only the files; opens a stream of each where writes go to streams of their own.
+    /// Needs only the files; opens a stream for each file if each file has a separate stream.
     ///
     /// # Errors
     /// The disk's, for instance because it knows no streams.
@@ -37,7 +38,7 @@ impl Sg {
         }
         for (file, handle) in files.all().iter().filter_map(|file| Some((file, file.handle()?))) {
             let opened = scsi::open_stream(handle);
-            // Those that are open already are closed with the engine.
+            // Streams that are already open are closed with the engine.
             engine
                 .streams
                 .push(opened.map_err(EngineError::file("open a stream of writes", &file.path))?);
@@ -56,7 +57,8 @@ impl Sg {
     fn write(&self, disk: &Disk, fd: RawFd, slot: &Slot) -> Outcome {
         let Options { write, fua_writes, stream, .. } = self.options;
         let stream = self.streams.get(slot.handle as usize).copied().unwrap_or(stream);
-        let command = disk.writing(write, (slot.offset, slot.length), fua_writes, stream);
+        let extent = Extent { base: slot.offset, size: slot.length };
+        let command = disk.writing(write, extent, fua_writes, stream);
         let address = slot.buffer.host();
         match write.carries() {
             Carries::All => self.transfer(fd, &command, Data::Out(address, slot.length as u32)),

@@ -16,25 +16,26 @@ use io_uring::{cqueue, opcode, squeue, types};
 use super::Context;
 
 use crate::slot::BlocksSlot;
+use crate::stream::region::Extent;
 use crate::targets::files::Files;
 use crate::targets::passthrough::{Device, nvme};
 
-/// Engine of io_uring's commands. The kernel takes those of NVMe in rings with large entries only.
+/// Engine of io_uring commands. The kernel accepts NVMe commands only in rings with large entries.
 pub struct UringCmd {
     ring: Ring<Entry128, cqueue::Entry32>,
     files: Arc<Files>,
     /// Words of reads and writes: force unit access, protection information.
     read_extra: nvme::Extra,
     write_extra: nvme::Extra,
-    /// Command that writes without bytes; none where writes carry theirs.
+    /// Command that writes without data; none if writes carry data.
     write_without_bytes: Option<u8>,
-    /// Ranges of trims in flight, one per slot; they have to outlive their commands. Trims of
-    /// several have their list in the slot's buffer.
+    /// Ranges of trims in flight, one per slot; they must outlive their commands. Trims of several
+    /// ranges have their list in the slot's buffer.
     ranges: Box<[nvme::Range]>,
     has_lists: bool,
-    /// Place of metadata of its own, behind the start of a slot's buffer.
+    /// Offset of separate metadata in a slot's buffer.
     metadata_at: usize,
-    /// Operations for which the queue had no room, or that are no command.
+    /// Operations that the queue had no room for, or that have no command.
     refused: Vec<u32>,
     /// Period of commands that go to a kernel thread; 0 for none.
     async_every: u32,
@@ -45,7 +46,7 @@ impl UringCmd {
     /// Sets up a ring in the thread that will use it, and registers files and buffers.
     ///
     /// # Errors
-    /// The kernel's, with the likely cause; before Linux 5.19 there are no such rings.
+    /// The kernel's, with the likely cause; rings with large entries need Linux 5.19.
     pub fn new(context: &Context<'_>, options: Options) -> Result<UringCmd, EngineError> {
         let mut ring = Ring::new(context.depth, context.split(), &options.ring())?;
         let descriptors = (!context.opens).then(|| context.files.raw());
@@ -78,7 +79,7 @@ impl UringCmd {
         Ok(engine)
     }
 
-    /// Reads one block into the registered buffers, which kernels before 6.1 refuse.
+    /// Reads one block into the registered buffers; kernels before 6.1 reject that.
     fn prove_fixed_buffers(
         &mut self,
         context: &Context<'_>,
@@ -91,11 +92,12 @@ impl UringCmd {
             return Ok(());
         }
         let buffer = context.buffers.as_ptr();
-        let place = (self.files.get(0).base / unit * unit, unit);
-        let at = (buffer, self.metadata_at);
-        let command = namespace.transfer(nvme::opcode::READ, place, at, nvme::Extra::default());
+        let extent = Extent { base: self.files.get(0).base / unit * unit, size: unit };
+        let memory = nvme::Memory { address: buffer, metadata_at: self.metadata_at };
+        let extra = nvme::Extra::default();
+        let command = namespace.transfer(nvme::opcode::READ, extent, memory, extra);
         let entry = self.entry(0, &command, true);
-        // SAFETY: the buffers outlive the command, which is waited for.
+        // SAFETY: the buffers outlive the command: the next call waits for it.
         let queued = unsafe { self.ring.inner.submission().push(&entry) };
         let done = queued.is_ok() && self.ring.inner.submit_and_wait(1).is_ok();
         let result = self.ring.inner.completion().next().map(|end| end.result());
@@ -111,24 +113,24 @@ impl UringCmd {
         Ok(())
     }
 
-    /// Command of an operation; none for what is none.
+    /// Command of an operation, if it has one.
     #[inline(always)]
     fn command(&mut self, slot: &Slot, index: u32) -> Option<nvme::Command> {
         let Some(Device::Nvme(namespace)) = &self.files.get(slot.handle).device else {
             return None;
         };
-        let place = (slot.offset, slot.length);
-        let at = (slot.buffer.host(), self.metadata_at);
-        if !namespace.is_whole(place) {
+        let extent = Extent { base: slot.offset, size: slot.length };
+        let memory = nvme::Memory { address: slot.buffer.host(), metadata_at: self.metadata_at };
+        if !namespace.is_whole(extent) {
             return None;
         }
         Some(match slot.issued() {
             BlocksOp::Read | BlocksOp::ReadBack => {
-                namespace.transfer(nvme::opcode::READ, place, at, self.read_extra)
+                namespace.transfer(nvme::opcode::READ, extent, memory, self.read_extra)
             }
             BlocksOp::Write => match self.write_without_bytes {
-                None => namespace.transfer(nvme::opcode::WRITE, place, at, self.write_extra),
-                Some(opcode) => namespace.without_bytes(opcode, place, self.write_extra),
+                None => namespace.transfer(nvme::opcode::WRITE, extent, memory, self.write_extra),
+                Some(opcode) => namespace.without_bytes(opcode, extent, self.write_extra),
             },
             BlocksOp::Trim if self.files.get(slot.handle).in_zones => {
                 namespace.zone_change(slot.offset, nvme::ZoneAction::Reset)
@@ -163,7 +165,7 @@ impl UringCmd {
         entry.build().flags(flags)
     }
 
-    /// True for each command that goes to a kernel thread at once.
+    /// True for each command that is sent directly to a kernel thread.
     fn is_async(&mut self) -> bool {
         self.count += 1;
         let is_due = self.count == self.async_every;

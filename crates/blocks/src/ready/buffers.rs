@@ -6,16 +6,16 @@ use candor_plan::blocks::{Buffers, Fill};
 
 use super::{ReadyBlocks, reads_back, touch};
 use crate::stream::offsets::fixed_size;
-use candor_bytes::content::{self, Content, Origin};
+use candor_bytes::content::{self, BufferCounts, Content, Origin};
 use candor_bytes::words::WordMaker;
 
 impl ReadyBlocks {
-    /// Place of the metadata of blocks in each buffer: behind the longest operation.
+    /// Offset of metadata in each buffer: after the longest operation.
     pub(super) fn metadata_at(&self) -> usize {
         (self.length_moved() as usize).max(1).next_multiple_of(PAGE_BYTES)
     }
 
-    /// Pages for buffers of that many bytes.
+    /// Pages for buffers of `bytes` bytes.
     pub(super) fn pages(&self, bytes: usize) -> Pages {
         match self.blocks.hints.huge_pages {
             Some(true) => Pages::Huge,
@@ -24,7 +24,7 @@ impl ReadyBlocks {
         }
     }
 
-    /// Buffers of that many bytes, and the memory that a worker locks beside them.
+    /// Buffers of `bytes` bytes each, and the additional memory that a worker locks.
     pub(super) fn memory(
         &self,
         bytes: usize,
@@ -52,25 +52,26 @@ impl ReadyBlocks {
         }
     }
 
-    /// Buffers of that many bytes beyond those in flight.
+    /// Number of spare buffers of `bytes` bytes each.
     pub(super) fn spare_buffers(&self, rank: u32, bytes: usize) -> usize {
         let is_plain = self.pool.is_some()
             && self.trace.is_none()
             && self.blocks.verify.is_none()
             && self.blocks.buffers == Buffers::default();
-        let shape = [bytes, self.depth(), self.job.workers as usize];
+        let workers = self.job.workers as usize;
+        let buffers = BufferCounts { bytes, depth: self.depth(), workers };
         let writes = fixed_size(&self.blocks).filter(|_| is_plain);
-        content::spare_buffers(&self.blocks.content, &self.origin(rank), writes, shape)
+        content::spare_buffers(&self.blocks.content, &self.origin(rank), writes, buffers)
     }
 
-    /// Maker of the words of a worker, where the content has any.
+    /// Maker of a worker's words, if the content consists of words.
     pub(super) fn words(&self, rank: u32) -> Option<WordMaker> {
         let writer = self.ranks.data_rank(self.job.data_of(), rank);
         self.blocks.content.words.map(|words| WordMaker::new(words, writer, self.ranks.ranks))
     }
 
-    /// Content of a worker's writes, in buffers of that many bytes. The read buffers are touched,
-    /// so that no page faults occur during the measurement.
+    /// Content of a worker's writes, in buffers of `bytes` bytes each. Touches read buffers, so
+    /// that no page faults occur during the measurement.
     pub(super) fn content(
         &self,
         rank: u32,

@@ -55,11 +55,11 @@ impl Feed {
 }
 
 impl ReadyBlocks {
-    /// The work alone where it needs no wrapper; otherwise the chain of sources, built from the
-    /// innermost one.
+    /// The work alone if it needs no wrapper; otherwise the chain of sources, built from the
+    /// inside.
     ///
     /// # Errors
-    /// The log of a journal that cannot be made.
+    /// The log of a journal cannot be created.
     pub(super) fn source(&self, rank: u32, content: Option<Content>) -> Result<Feed, EngineError> {
         let (blocks, depth) = (&self.blocks, self.depth());
         let verifier = self.verifier(rank).map(|verifier| Rc::new(RefCell::new(verifier)));
@@ -74,8 +74,9 @@ impl ReadyBlocks {
         }
         if let Some(verifier) = verifier {
             let (files, log) = (self.files.clone(), self.logged()?);
-            feed =
-                feed.within(|chain| Verified::new(chain, (verifier, content), files, log, depth));
+            feed = feed.within(|chain| {
+                Verified::new(chain, verifier, files, depth).with_writes(content, log)
+            });
         } else if let Some(content) = content {
             // The commonest chain of all has no virtual call.
             feed = match feed {
@@ -130,7 +131,7 @@ impl ReadyBlocks {
         }
     }
 
-    /// The depth at which a full queue is filled again, where it runs down.
+    /// Depth at which a drained queue is filled again, if the plan sets one.
     fn low_water(&self) -> Option<usize> {
         self.blocks.depth_low.map(|low| low as usize).filter(|low| *low < self.depth())
     }
@@ -142,7 +143,7 @@ impl ReadyBlocks {
         feed.within(|chain| Opened::new(chain, files, self.syncs_in_phase(), gates, time_ns))
     }
 
-    /// The source with the tags of its blocks, where the host makes and checks them.
+    /// Adds tags of blocks, if the host makes and checks them.
     fn protected(&self, feed: Feed) -> Feed {
         let Some(protection) = self.host_protection() else { return feed };
         let verify = self.blocks.verify.as_ref();
@@ -162,7 +163,7 @@ impl ReadyBlocks {
         stream.on_restart(move |file| files.get(file).invalidate())
     }
 
-    /// The work, with its reading back and its zones where there are any.
+    /// The work with reading back and zones, if any.
     fn base(&self, rank: u32, verifier: Option<&SharedVerifier>) -> Feed {
         let work = Work::new(self.own_stream(rank), self.budget(rank));
         let reading = self.blocks.verify.as_ref().and_then(|verify| verify.read_back);

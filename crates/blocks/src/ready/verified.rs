@@ -26,9 +26,9 @@ use candor_bytes::journal::{self, JournalUse, Refusal, SharedJournal};
 use candor_bytes::session::SharedBytes;
 use candor_bytes::verify::Map;
 
-/// Least distance of offsets that are kept apart: below a sector the map costs too much memory.
+/// Minimum distance between two entries of a map: below a sector, the map needs too much memory.
 const STEP_MIN: u64 = 512;
-/// Most blocks of a file in a map: 64 GiB of memory.
+/// Maximum number of blocks of a file in a map: 64 GiB of memory.
 const BLOCKS_MAX: u64 = 1 << 34;
 
 /// True once a job of the phase has been prepared whose plan verifies blocks.
@@ -43,8 +43,8 @@ fn verifies(job: &Job) -> bool {
 /// Maps that dry runs of this phase count in, by their addresses.
 pub(super) type DryRuns = HashSet<usize>;
 
-/// The journal of a job, where it has one; its seed is that of the job's headers. Where nobody but
-/// this session knows which blocks were written, the session has a seed of its own.
+/// The journal of a job, if it has one; the journal's seed is the seed in the job's headers. If
+/// only this session knows which blocks were written, the headers have the session's seed.
 ///
 /// # Errors
 /// The journal cannot be opened.
@@ -66,37 +66,36 @@ pub(super) fn journal(
 }
 
 /// Seed in the headers of each file: the same in all files, unless only known blocks are checked.
-/// Then each file has its own, so that a block of another file is found.
+/// Then each file has a separate seed, so that a block of another file is detected.
 pub(super) fn header_seeds(blocks: &Blocks, files: &Files) -> Arc<[u64]> {
     let Some(verify) = &blocks.verify else { return Arc::default() };
     let seed = verify.seed.unwrap_or_default();
-    let of = |file: &OpenFile| {
-        if verify.known_only() {
-            let path = std::path::absolute(&file.path).unwrap_or(file.path.clone());
-            path.as_os_str().as_encoded_bytes().iter().fold(seed, |n, b| mix(n, u64::from(*b)))
-        } else {
-            seed
-        }
-    };
-    files.all().iter().map(of).collect()
+    if !verify.known_only() {
+        return vec![seed; files.all().len()].into();
+    }
+    let seeds = files.all().iter().map(|file| {
+        let path = std::path::absolute(&file.path).unwrap_or(file.path.clone());
+        path.as_os_str().as_encoded_bytes().iter().fold(seed, |n, b| mix(n, u64::from(*b)))
+    });
+    seeds.collect()
 }
 
 impl ReadyBlocks {
-    /// Begins to use a journal: it knows the job's files and what is known of their blocks.
+    /// Begins to use a journal, and adds the job's files and their known blocks.
     ///
     /// # Errors
     /// Blocks that do not fit the journal, or the kernel's.
     pub(super) fn use_journal(&self, journal: SharedJournal) -> Result<JournalUse, Refusal> {
         let mut open = journal::lock(&journal);
         let files = self.files.all().iter().zip(&self.maps);
-        let numbers = files.map(|(file, map)| open.adopt((&file.path, 0), map));
+        let numbers = files.map(|(file, map)| open.adopt(&file.path, 0, map));
         let numbers = numbers.collect::<Result<_, _>>()?;
         open.begin_use()?;
         drop(open);
         Ok(JournalUse { journal, numbers })
     }
 
-    /// A worker's log; none without a journal, or where it logs no writes.
+    /// A worker's log; none without a journal, or if the journal logs no writes.
     ///
     /// # Errors
     /// The kernel's.
@@ -111,8 +110,8 @@ impl ReadyBlocks {
         Ok(log.map(|log| Logged::new(log, numbers.clone(), journal.pending())))
     }
 
-    /// Maps of the verified blocks of each file; none where nothing is verified. Other jobs' maps
-    /// learn what this job may write.
+    /// Maps of the verified blocks of each file; none without verification. Other jobs' maps record
+    /// the bytes that this job may write.
     pub(super) fn verified_maps(&self, context: &mut JobContext<'_>) -> Vec<Arc<Map>> {
         let mut jobs = context.plan.phases.iter().flat_map(|phase| &phase.jobs);
         if self.blocks.verify.is_none() && !jobs.any(verifies) {
@@ -128,8 +127,8 @@ impl ReadyBlocks {
             Some(verify) => {
                 let scheme = Scheme::new(verify, &self.blocks.content);
                 let scheme = scheme.of_file(self.verified_step(), 0, 0);
-                let files = self.files.all().iter().enumerate();
-                files.map(|file| self.map_of(file, (verify, &scheme), context)).collect()
+                let files = 0..self.files.all().len();
+                files.map(|file| self.map_of(file, verify, &scheme, context)).collect()
             }
         };
         let writes = self.blocks.mix.write > 0 || self.blocks.mix.trim > 0;
@@ -158,13 +157,15 @@ impl ReadyBlocks {
 
     fn map_of(
         &self,
-        (nth, file): (usize, &OpenFile),
-        (verify, scheme): (&Verify, &Scheme),
+        file: usize,
+        verify: &Verify,
+        scheme: &Scheme,
         context: &mut JobContext<'_>,
     ) -> Arc<Map> {
-        let seed = self.header_seeds.get(nth).copied().unwrap_or_default();
+        let seed = self.header_seeds.get(file).copied().unwrap_or_default();
+        let file = &self.files.all()[file];
         let scheme = scheme.of_file(scheme.step, self.verified_from(file), seed);
-        // Jobs that use more or less of a file share its map.
+        // Jobs that use different lengths of a file share its map.
         let targets = context.plan.targets.iter().filter(|target| target.path == file.path);
         let sizes = targets.filter_map(|target| target.size).map(|size| size.0);
         let size = file.reach_of(sizes.fold(file.size, u64::max));
@@ -209,15 +210,15 @@ impl ReadyBlocks {
         Err((message, "start and leave out whole verified blocks"))
     }
 
-    /// Greatest distance of which all begins and ends of operations are multiples, behind the first
-    /// offset of their file: the verified interval, or less where work begins within one.
+    /// Greatest common divisor of the start and end offsets of all operations, relative to the
+    /// first offset of their file, and of the verified interval.
     fn verified_step(&self) -> u64 {
         let interval = self.blocks.verify.as_ref().map_or(1, |verify| verify.interval.0.max(1));
         self.boundaries().fold(interval, gcd)
     }
 
-    /// First offset of a file, less whole intervals. Headers that other tools know are where
-    /// operations begin; candor's own are at multiples of the interval.
+    /// First offset of a file, modulo the interval. Headers in other tools' formats begin with
+    /// operations; headers in candor's format begin at multiples of the interval.
     fn verified_from(&self, file: &OpenFile) -> u64 {
         match &self.blocks.verify {
             Some(verify) if verify.format != Format::Own && self.trace.is_none() => {
@@ -229,8 +230,8 @@ impl ReadyBlocks {
         }
     }
 
-    /// Offsets and lengths that set the distance: the start of the work, its gaps, and the steps of
-    /// a trace.
+    /// Offsets and lengths that determine the step: the start of the work, its gaps, and the steps
+    /// of a trace.
     fn boundaries(&self) -> impl Iterator<Item = u64> {
         let hole = match self.blocks.access {
             Access::Holes { hole } => hole.0,
@@ -239,8 +240,8 @@ impl ReadyBlocks {
         };
         let traced = self.trace.iter().flat_map(|trace| trace.steps());
         let traced = traced.flat_map(|step| [step.offset, u64::from(step.length)]);
-        let from = |file| self.verified_from(file);
-        let starts = self.shares().map(move |(file, _, region)| region.offset(0) - from(file));
+        let starts =
+            self.shares().map(move |(file, _, region)| region.offset(0) - self.verified_from(file));
         starts.chain(traced).chain([hole])
     }
 
@@ -259,8 +260,8 @@ impl ReadyBlocks {
         Some(words.into_iter().fold(verifier, Verifier::with_words))
     }
 
-    /// Goes through the writes of each worker without I/O. What this session has written needs no
-    /// dry run.
+    /// Iterates over the writes of each worker without I/O. Blocks that this session has written
+    /// need no dry run.
     pub(super) fn dry_runs(&self, counted: &mut DryRuns) -> Vec<Option<Arc<LastNumbers>>> {
         let Some((verify, by)) = self.blocks.verify.as_ref().and_then(|v| Some((v, v.dry_run?)))
         else {
@@ -277,16 +278,16 @@ impl ReadyBlocks {
         (0..self.job.workers).map(|rank| self.dry_run(verify, by, rank).map(Arc::new)).collect()
     }
 
-    /// True where nothing but time ends a worker's stream.
+    /// True if only time ends a worker's stream.
     fn is_endless(&self, rank: u32) -> bool {
         let budget = self.budget(rank);
         [budget.ops, budget.bytes, budget.passes].iter().all(|bound| *bound == u64::MAX)
     }
 
-    /// Goes through the writes of a worker, or through the first pass of one that only reads.
+    /// Iterates over the writes of a worker, or over the first pass of a worker that only reads.
     fn dry_run(&self, verify: &Verify, by: LastWrite, rank: u32) -> Option<LastNumbers> {
-        let maps = || self.maps.iter().map(|map| &**map);
-        let mut numbers = by.by_number().then(|| LastNumbers::new(maps()));
+        let maps = self.maps.iter().map(|map| &**map);
+        let mut numbers = by.by_number().then(|| LastNumbers::new(maps));
         let op = if self.blocks.mix.write > 0 { Direction::Write } else { Direction::Read };
         let mut stream = self.stream(rank);
         let (mut budget, mut rounds) = (self.budget(rank), self.rounds());
@@ -294,7 +295,7 @@ impl ReadyBlocks {
             budget.passes = budget.passes.min(1);
         }
         if verify.written.is_some() {
-            // Passes go on until as much is written as is known to have been.
+            // Continue with passes until the known number of writes is reached.
             let pass_bytes = budget.pass_bytes;
             budget = Budget { passes: 1, at_least: u64::MAX, pass_bytes, ..Budget::NONE };
             rounds = 1;
@@ -328,8 +329,8 @@ impl ReadyBlocks {
     }
 }
 
-/// True if a write, before which so many were, is in the file; none beyond the end of writing. Of
-/// the last writes, it is not sure where they did not finish, or where two were to one block.
+/// True if a write with `before` earlier writes is in the file; none beyond the end of writing.
+/// False for a write among the last ones that may be unfinished, or whose block was written twice.
 fn is_written(
     written: Option<&Written>,
     before: u64,

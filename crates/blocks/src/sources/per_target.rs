@@ -1,4 +1,4 @@
-//! Counts of each target apart, for jobs that ask for them.
+//! Separate counts per target, for jobs with `per_target`.
 
 use std::sync::Arc;
 
@@ -7,19 +7,23 @@ use candor_engine::operation::{Outcome, Slot};
 use candor_engine::source::{Next, Source, Turn};
 use candor_engine::worker_end::WorkerEnd;
 use candor_plan::units::PerDirection;
-use candor_plan::work::{Figure, Operation};
+use candor_plan::work::Figure;
 use candor_plan::{Job, PathText, Plan};
 use candor_record::{TargetOp, TargetStats};
 
-use crate::targets::files::{Files, OpenFile};
+use crate::targets::files::Files;
 
-/// Most counts apart of all workers of a job together: each has some mappings of its own.
+/// Maximum number of counts of all workers of a job: each count needs several mappings.
 const COUNTS_MAX: usize = 8192;
 
-/// Targets that are counted apart: those of the job or, of a single one, its files.
+struct TargetName {
+    target: String,
+    path: String,
+}
+
+/// Targets that are counted separately: the job's targets or, for a single target, its files.
 pub struct Targets {
-    /// Name and path of each.
-    names: Box<[(String, String)]>,
+    names: Box<[TargetName]>,
     /// Index in `names`, by the number of the file.
     of_file: Box<[u32]>,
 }
@@ -28,7 +32,7 @@ impl Targets {
     /// The targets of a job.
     ///
     /// # Errors
-    /// Their counts would take too much memory.
+    /// The counts would use too much memory.
     pub fn new(plan: &Plan, job: &Job, files: &Files) -> Result<Targets, (String, &'static str)> {
         let by_file = job.targets.len() < 2;
         let count = if by_file { files.all().len() } else { job.targets.len() };
@@ -39,19 +43,19 @@ impl Targets {
             );
             return Err((message, "leave out per_target, or take fewer files or workers"));
         }
-        let named = |name: &String| {
+        if by_file {
+            let target = job.targets.first().cloned().unwrap_or_default();
+            let files = files.all().iter();
+            let names =
+                files.map(|file| TargetName { target: target.clone(), path: file.path.text() });
+            return Ok(Targets { names: names.collect(), of_file: (0..count as u32).collect() });
+        }
+        let names = job.targets.iter().map(|name| {
             let path = plan.target(name).map(|target| target.path.text());
-            (name.clone(), path.unwrap_or_default())
-        };
-        let target = job.targets.first().cloned().unwrap_or_default();
-        let file = |file: &OpenFile| (target.clone(), file.path.text());
-        let names = if by_file {
-            files.all().iter().map(file).collect()
-        } else {
-            job.targets.iter().map(named).collect()
-        };
-        let own = |(number, file): (u32, &OpenFile)| if by_file { number } else { file.target };
-        Ok(Targets { names, of_file: (0..).zip(files.all()).map(own).collect() })
+            TargetName { target: name.clone(), path: path.unwrap_or_default() }
+        });
+        let of_file = files.all().iter().map(|file| file.target).collect();
+        Ok(Targets { names: names.collect(), of_file })
     }
 }
 
@@ -66,7 +70,7 @@ pub struct PerTarget<S> {
 }
 
 impl<S: Source> PerTarget<S> {
-    /// Wraps the outermost source of a job that records so much.
+    /// Wraps the outermost source of a job.
     pub fn new(inner: S, targets: Arc<Targets>, recorded: Recorded) -> PerTarget<S> {
         let priorities = PerDirection::default();
         let recorded =
@@ -75,15 +79,16 @@ impl<S: Source> PerTarget<S> {
         PerTarget { inner, targets, recorded, banks, counts: false }
     }
 
-    fn stats(&self, (bank, (target, path)): (&Bank, &(String, String))) -> TargetStats {
-        let operation = |(at, row): (usize, &Operation)| {
+    fn stats(&self, bank: &Bank, name: &TargetName) -> TargetStats {
+        let rows = self.recorded.operations().into_iter();
+        let operations = rows.map(|(at, row)| {
             let mut sum = CounterSum::default();
             bank.all()[at].add_to(&mut sum);
             let counts_bytes = row.moves_bytes || row.figure == Figure::Trim;
             TargetOp::of(row, sum.ops, if counts_bytes { sum.bytes } else { 0 }, sum.latency)
-        };
-        let operations = self.recorded.operations().into_iter().map(operation).collect();
-        TargetStats { target: target.clone(), path: path.clone(), operations }
+        });
+        let TargetName { target, path } = name;
+        TargetStats { target: target.clone(), path: path.clone(), operations: operations.collect() }
     }
 }
 
@@ -115,7 +120,7 @@ impl<S: Source> Source for PerTarget<S> {
 
     fn tell(&mut self, end: &mut WorkerEnd, turn: &Turn) {
         let each = self.banks.iter().zip(&self.targets.names);
-        end.per_target = each.map(|each| self.stats(each)).collect();
+        end.per_target = each.map(|(bank, name)| self.stats(bank, name)).collect();
         self.inner.tell(end, turn);
     }
 }

@@ -1,4 +1,4 @@
-//! Verification: headers into writes, checks of reads, reads before writes, a journal.
+//! Verification: headers in writes, checks of reads, reads before writes, a journal.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -18,18 +18,18 @@ use crate::verifier::{Begun, Verifier};
 use candor_bytes::content::Content;
 use candor_bytes::journal::format::Kind;
 use candor_bytes::journal::log::WorkerLog;
-use candor_bytes::verify::NOTHING;
+use candor_bytes::verify::{BlockChange, NOTHING};
 
-/// Most operations that are drawn and left out in one turn of the loop.
+/// Maximum number of operations that are drawn and skipped in one turn of the loop.
 const DRAWS_MAX: usize = 1 << 16;
 
-/// A worker's verifier, shared with its reading back and its zones.
+/// A worker's verifier, shared with the sources that read back and that handle zones.
 pub type SharedVerifier = Rc<RefCell<Verifier>>;
 
-/// A source that claims blocks while they are written, fills them with headers, and checks reads.
+/// Claims blocks while they are written, fills them with headers, and checks reads.
 ///
-/// A write whose blocks are read before it takes two operations, one after the other, under one
-/// claim: the inner sources and the schedule know of one.
+/// A write with a read before it takes two successive operations under one claim; the inner sources
+/// and the schedule see one operation.
 pub struct Verified<S> {
     inner: S,
     verifier: SharedVerifier,
@@ -37,9 +37,9 @@ pub struct Verified<S> {
     files: Arc<Files>,
     /// An operation that waits until another worker's write to its blocks has completed.
     held: Option<Slot>,
-    /// Writes whose blocks were read and match.
+    /// Writes whose blocks were read and matched.
     checked: VecDeque<Slot>,
-    /// Reads before writes that are in flight.
+    /// Number of reads before writes in flight.
     reading: usize,
     journal: Option<Logged>,
     is_draining: bool,
@@ -52,9 +52,9 @@ pub struct Logged {
     /// Numbers of the job's files in the journal.
     numbers: Arc<[u32]>,
     committing: Ticks,
-    /// Writes that may have happened or not, when the journal was taken up.
+    /// Number of pending writes when the journal was opened.
     pending: u64,
-    /// Error of the log, where it was not reported yet: it has failed and is not used any more.
+    /// True once a write of the log has failed; the log is then unused.
     failed: bool,
 }
 
@@ -67,52 +67,48 @@ impl Logged {
     /// Adds the records of a write, for each of its blocks.
     fn add(&mut self, kind: Kind, slot: &Slot, verifier: &Verifier) {
         let file = self.numbers[slot.handle as usize];
-        for (block, generations) in verifier.generations(slot) {
-            self.log.add(kind, (file, block), generations);
-        }
+        verifier.changes(slot).for_each(|change| self.log.add(kind, file, change));
     }
 
     /// Adds the records of a write that failed: its blocks may hold anything.
     #[cold]
     fn add_unsure(&mut self, slot: &Slot, verifier: &Verifier) {
         let file = self.numbers[slot.handle as usize];
-        for (block, [old, _]) in verifier.generations(slot) {
-            self.log.add(Kind::After, (file, block), [old, NOTHING]);
+        for change in verifier.changes(slot) {
+            self.log.add(Kind::After, file, BlockChange { new: NOTHING, ..change });
         }
     }
 }
 
 impl<S: Source> Verified<S> {
-    /// Wraps a source; `content` is given where it writes. With `depth` operations in flight, so
-    /// many writes may follow a read.
-    pub fn new(
-        inner: S,
-        (verifier, content): (SharedVerifier, Option<Content>),
-        files: Arc<Files>,
-        journal: Option<Logged>,
-        depth: usize,
-    ) -> Verified<S> {
+    /// Wraps a source with up to `depth` operations in flight.
+    pub fn new(inner: S, verifier: SharedVerifier, files: Arc<Files>, depth: usize) -> Verified<S> {
         Verified {
             inner,
             verifier,
-            content,
+            content: None,
             files,
             held: None,
             checked: VecDeque::with_capacity(depth),
             reading: 0,
-            journal,
+            journal: None,
             is_draining: false,
             checking: Ticks(0),
         }
     }
 
-    /// Next operation of the inner source that is not left out. The work ends before a read beyond
+    /// Sets the content of writes, and the log of a journal.
+    pub fn with_writes(self, content: Option<Content>, journal: Option<Logged>) -> Verified<S> {
+        Verified { content, journal, ..self }
+    }
+
+    /// Next operation of the inner source that is not skipped. The work ends before a read beyond
     /// all completed writes.
     fn draw(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
         for _ in 0..DRAWS_MAX {
             match self.inner.next(slot, turn) {
                 Next::Ready => {}
-                // The inner source is at its end while writes still follow their reads.
+                // The inner source has ended, but writes still follow their reads.
                 Next::End(_) if self.reading > 0 => return Next::Wait(Wait::InFlight),
                 other => return other,
             }
@@ -127,11 +123,11 @@ impl<S: Source> Verified<S> {
                 return Next::End(Ended::Done);
             }
         }
-        // Where all are left out, only the loop knows when time is up.
+        // All operations were skipped; return to the loop, which checks the time.
         Next::Wait(Wait::Others(LOOK_AGAIN_NS))
     }
 
-    /// Makes a claimed write ready: its bytes, and its records.
+    /// Prepares a claimed write: fills its bytes, and logs its records.
     fn make_write(&mut self, slot: &Slot, turn: &mut Turn) {
         let mut verifier = self.verifier.borrow_mut();
         if let Some(content) = &mut self.content {
@@ -163,7 +159,7 @@ impl<S: Source> Verified<S> {
         self.inner.give_up(slot);
     }
 
-    /// Ends an operation on blocks; the records of a write are in order before its claim ends.
+    /// Ends an operation on blocks; logs the records of a write before its claim ends.
     fn end(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {
         let is_written = slot.issued() == BlocksOp::Write;
         let mut verifier = self.verifier.borrow_mut();

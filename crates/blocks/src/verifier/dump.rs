@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use candor_plan::PathText;
-use candor_plan::blocks::{Content as ContentPlan, Fill};
+use candor_plan::blocks::{Content as ContentPlan, Fill, Pattern};
 
 use candor_bytes::content::{Content, Origin, pool};
 use candor_bytes::verify::Form;
 use candor_bytes::verify::fio_header::FioHeader;
 
-/// Writes the received bytes and, where they are known, the expected ones. Returns a phrase that
-/// names the files. A block with a bad header has no `expected` at all, and a dump of another kind.
+/// Writes the received bytes and, if known, the expected bytes. Returns a phrase that names the
+/// files. A block with a bad header has no `expected`, and a dump of another kind.
 pub fn dump(stem: &Path, received: &[u8], expected: Option<Option<Vec<u8>>>) -> String {
     let Some(expected) = expected else { return put(stem, "hdr_fail", received) };
     let received = put(stem, "received", received);
@@ -33,39 +33,51 @@ fn put(stem: &Path, kind: &str, bytes: &[u8]) -> String {
     }
 }
 
-/// Expected bytes of a block whose header is right: made again from the header's seed, or from the
-/// pattern. None if they do not have the header's checksum, because another program made them.
+/// Position of a block in a read.
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    /// Offset of the read.
+    pub read_offset: u64,
+    /// Distance of the block from the start of the read.
+    pub at: usize,
+}
+
+/// Expected bytes of a block with a correct header, computed from the header's seed or from the
+/// pattern. None if the bytes do not have the header's checksum, because another program wrote
+/// them.
 pub fn expected(
     form: &Form,
     plan: &ContentPlan,
     seed: u64,
     block: &[u8],
-    (offset, at): (u64, usize),
+    position: Position,
 ) -> Option<Vec<u8>> {
-    let of_pattern = |pattern: &candor_plan::blocks::Pattern| {
-        let mut bytes = vec![0; at + block.len()];
-        pattern.fill(&mut bytes, offset);
-        bytes.split_off(at)
-    };
+    let Position { read_offset, at } = position;
     let acca = match form {
         Form::Own | Form::Nothing => return None,
-        Form::Pattern(pattern) => return Some(of_pattern(pattern)),
+        Form::Pattern(pattern) => return Some(of_pattern(pattern, position, block.len())),
         Form::Words(words) => {
             let mut bytes = vec![0; block.len()];
-            words.fill(&mut bytes, offset + at as u64);
+            words.fill(&mut bytes, read_offset + at as u64);
             return Some(bytes);
         }
         Form::Acca(acca, _) => acca,
     };
     let made = match (&plan.pattern, plan.fill) {
-        (Some(pattern), Fill::Pattern) => of_pattern(pattern),
+        (Some(pattern), Fill::Pattern) => of_pattern(pattern, position, block.len()),
         _ => {
             let origin = Origin { seed, plan_seed: seed, rank: 0, reads: true, blocks: 0 };
             let content = Content::new(plan.clone(), pool(seed), &origin);
             let mut bytes = vec![0; block.len()];
-            content.keyed(&mut bytes, FioHeader::seed_in(block), offset);
+            content.keyed(&mut bytes, FioHeader::seed_in(block), read_offset);
             bytes
         }
     };
     acca.with_header_of(block, made)
+}
+
+fn of_pattern(pattern: &Pattern, position: Position, length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; position.at + length];
+    pattern.fill(&mut bytes, position.read_offset);
+    bytes.split_off(position.at)
 }

@@ -1,4 +1,4 @@
-//! Mismatches: what is reported of each, and when they end the job.
+//! Mismatches: the report of a mismatch, and the end of the job.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -12,7 +12,7 @@ use crate::targets::files::Files;
 use candor_bytes::mismatch::BlockMismatch;
 
 impl Verifier {
-    /// Reports a block that does not match; false if that is to end the job.
+    /// Reports a block that does not match; false if the mismatch ends the job.
     #[cold]
     pub(super) fn mismatch(
         &mut self,
@@ -41,16 +41,9 @@ impl Verifier {
             path: path.text(),
             offset,
             length: Bytes(block.len() as u64),
-            kind: wrong.kind,
-            detail: wrong.detail,
-            read_offset: slot.offset,
-            read_length: Bytes(slot.length),
             seen_by,
-            expected: wrong.blocks.expected,
-            found: wrong.blocks.found,
-            sectors: wrong.blocks.sectors,
-            wrong_byte: wrong.blocks.byte,
             last_use,
+            ..wrong.of_read(slot)
         });
         match self.plan.mismatches_max {
             Some(most) => self.mismatches.fetch_add(1, Relaxed) + 1 < most,
@@ -58,7 +51,7 @@ impl Verifier {
         }
     }
 
-    /// The mismatch; where the block is that of another file of the job, it names that file.
+    /// The mismatch; names the other file if the block belongs to another file of the job.
     fn of_other_file(&self, slot: &Slot, wrong: BlockMismatch, files: &Files) -> BlockMismatch {
         let own = self.seeds[slot.handle as usize];
         let Some(found) = wrong.blocks.found.filter(|found| found.seed != own) else {
@@ -72,11 +65,11 @@ impl Verifier {
         BlockMismatch { kind: MismatchKind::Misdirected, detail, ..wrong }
     }
 
-    /// Expected bytes of a block, as far as its header is right; none where they cannot be known.
+    /// Expected bytes of a block with a correct header; none if they are unknown.
     fn expected_bytes(&self, slot: &Slot, block: &[u8], offset: u64) -> Option<Vec<u8>> {
-        let at = (offset - slot.offset) as usize;
-        dump::expected(&self.form, &self.content, self.plan.seed.unwrap_or_default(), block, {
-            (slot.offset, at)
-        })
+        let position =
+            dump::Position { read_offset: slot.offset, at: (offset - slot.offset) as usize };
+        let seed = self.plan.seed.unwrap_or_default();
+        dump::expected(&self.form, &self.content, seed, block, position)
     }
 }

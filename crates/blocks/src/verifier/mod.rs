@@ -1,4 +1,4 @@
-//! Verification by a worker: headers into writes, checks of reads.
+//! Verification by a worker: headers in writes, checks of reads.
 
 mod due;
 mod dump;
@@ -27,30 +27,41 @@ use candor_bytes::mismatch::BlockMismatch;
 use candor_bytes::verify::fio_header::{self, Stamp};
 use candor_bytes::verify::last_uses::unix_ms;
 use candor_bytes::verify::{
-    BAD, Expected, Form, Left, Map, NOTHING, PendingWrite, UNKNOWN, ZEROS, check_pending,
-    check_zeros,
+    BAD, BlockChange, Expected, Form, Left, Map, NOTHING, PendingWrite, UNKNOWN, ZEROS,
+    check_pending, check_zeros,
 };
 use candor_bytes::words::WordMaker;
 
-/// Tag of the read before a write, whose claim it holds; states of reads have no such bit.
+/// Tag of a read before a write, which holds the write's claim. States of reads never have this
+/// bit.
 const BEFORE_WRITE: u32 = 1 << 31;
 
-/// A block by its offset whose generation was found out: the one it had in the map, and the right
-/// one.
-type Settled = (u64, [u32; 2]);
+/// A block whose generation a check has determined.
+struct Settled {
+    offset: u64,
+    /// Generation in the map.
+    from: u32,
+    /// Generation that the check found.
+    to: u32,
+}
+
+/// State of the blocks of a read, with which it is compared; none while a write is in flight.
+fn state(map: &Map, slot: &Slot) -> Option<u32> {
+    map.begin_read(slot.offset, slot.length).map(|state| state & !BEFORE_WRITE)
+}
 
 /// Begin of an operation on verified blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begun {
-    /// The operation has claimed its blocks and goes ahead.
+    /// The operation has claimed its blocks and may start.
     Ready,
-    /// The operation has claimed its blocks, which are to be read before they are written.
+    /// The operation has claimed its blocks, but must read them before it writes.
     ReadFirst,
-    /// A write to one of its blocks is in flight; nothing is claimed.
+    /// A write to one of its blocks is in flight; no block is claimed.
     Busy,
 }
 
-/// Knowledge of their blocks that all workers of a job share.
+/// State of the verified blocks, shared by all workers of a job.
 #[derive(Clone, Default)]
 pub struct SharedBlocks {
     /// One map per file.
@@ -73,13 +84,15 @@ pub struct Verifier {
     clock: Clock,
     /// Tick that the times in headers count from.
     from: Ticks,
-    /// Time of that tick, in ms since 1970, where times are kept; else 0.
+    /// Time of that tick, in ms since 1970, if times are recorded; otherwise 0.
     from_unix_ms: u64,
-    /// True where some operations are left out because of their blocks.
+    /// True if operations on some blocks are skipped.
     avoids: bool,
     stamp: Stamp,
     /// Buffer for the expected bytes of a block.
     scratch: Vec<u8>,
+    /// Blocks whose generation the checks of the current read have determined.
+    settled: Vec<Settled>,
     stats: VerifyStats,
     trail: Trail,
     due: Due,
@@ -101,8 +114,7 @@ impl Verifier {
         let stamp = Stamp { writer: (rank + 1) as u16, ..Stamp::default() };
         let from_unix_ms = if plan.times { unix_ms() } else { 0 };
         let avoids = plan.mismatches_max.is_some() || plan.unknown == UnknownBlocks::Skip;
-        let stats = VerifyStats::default();
-        let (from, scratch) = (clock.now(), Vec::new());
+        let from = clock.now();
         let trail = Trail::new(&plan, maps.len());
         let due = plan.read_back.map_or_else(Due::nothing, |_| Due::new(&maps));
         Verifier {
@@ -117,20 +129,21 @@ impl Verifier {
             from_unix_ms,
             avoids,
             stamp,
-            scratch,
-            stats,
+            scratch: Vec::new(),
+            settled: Vec::new(),
+            stats: VerifyStats::default(),
             trail,
             due,
             last: None,
         }
     }
 
-    /// With the numbers of the last writes, by which blocks are checked.
+    /// Sets the numbers of the last writes, with which blocks are checked.
     pub fn with_last(self, last: Option<Arc<LastNumbers>>) -> Verifier {
         Verifier { last, ..self }
     }
 
-    /// With the words by which operations are checked.
+    /// Sets the words with which operations are checked.
     pub fn with_words(self, words: WordMaker) -> Verifier {
         Verifier { form: Form::Words(words), ..self }
     }
@@ -143,10 +156,10 @@ impl Verifier {
     pub fn begin(&mut self, slot: &mut Slot) -> Begun {
         match slot.issued() {
             BlocksOp::Read | BlocksOp::ReadBack => {
-                let Some(state) = self.map(slot).begin_read(slot.offset, slot.length) else {
+                let Some(state) = state(self.map(slot), slot) else {
                     return Begun::Busy;
                 };
-                slot.tag = state & !BEFORE_WRITE;
+                slot.tag = state;
                 if slot.reads_back() {
                     self.due.mark(&self.maps[slot.handle as usize], slot, false);
                     if self.stands_for_write(slot) {
@@ -180,8 +193,8 @@ impl Verifier {
         }
     }
 
-    /// True for an operation that is left out: one of its blocks is to be left alone, or it is a
-    /// read and no write to them is known.
+    /// True if an operation is skipped: one of its blocks did not match, or it is a read of blocks
+    /// without a known write.
     #[inline(always)]
     pub fn leaves_out(&self, slot: &Slot) -> bool {
         self.avoids && self.leaves_out_blocks(slot)
@@ -203,24 +216,24 @@ impl Verifier {
         slot.tag == BEFORE_WRITE && slot.reads_back()
     }
 
-    /// Gives back the claim of a write that does not take place.
+    /// Releases the claim of a write that does not happen.
     pub fn release(&self, slot: &Slot) {
         self.map(slot).end_write(slot.offset, slot.length, Left::Untouched);
     }
 
-    /// Numbers of the blocks of a claimed write, with their generations before and after it.
-    pub fn generations(&self, slot: &Slot) -> impl Iterator<Item = (usize, [u32; 2])> + '_ {
+    /// Changes of the blocks of a claimed write.
+    pub fn changes(&self, slot: &Slot) -> impl Iterator<Item = BlockChange> + '_ {
         self.map(slot).writes(slot.offset, slot.length)
     }
 
-    /// True if a read lies beyond all completed writes: reading ends before it.
+    /// True if a read is beyond all completed writes: reading ends before it.
     pub fn ends_before(&mut self, slot: &Slot) -> bool {
         slot.issued() == BlocksOp::Read
             && (self.plan.reads || slot.reads_back())
             && self.trail.ends_before(slot)
     }
 
-    /// True for reads in place of writes: the writes count as done.
+    /// True for reads instead of writes: the writes count as done.
     fn stands_for_write(&self, slot: &Slot) -> bool {
         slot.reads_back() && self.plan.read_back.is_some_and(|back| back.only)
     }
@@ -236,7 +249,7 @@ impl Verifier {
         map.end_write(bytes.start, bytes.end - bytes.start, Left::Unsure);
     }
 
-    /// Makes the bytes of a write, headers included.
+    /// Fills the buffer of a write, headers included.
     #[inline(always)]
     pub fn write(&mut self, slot: &Slot, content: &mut Content) {
         // SAFETY: the slot's buffer has room for its length and is not in flight yet.
@@ -271,12 +284,12 @@ impl Verifier {
         Expected { offset, seed: self.seeds[file as usize], generation, number: None }
     }
 
-    /// Present time, in ms since 1970, where times are kept.
+    /// Current time, in ms since 1970, if times are recorded.
     fn now_unix_ms(&self) -> u64 {
         self.from_unix_ms + self.clock.ns(self.clock.now() - self.from) / 1_000_000
     }
 
-    /// Notes the use of an operation's blocks, where such times are kept.
+    /// Records the use of an operation's blocks, if times are recorded.
     fn used(&self, slot: &Slot, is_write: bool) {
         if self.plan.times {
             let last = LastUse { unix_ms: self.now_unix_ms(), is_write };
@@ -284,8 +297,8 @@ impl Verifier {
         }
     }
 
-    /// Ends the read before a write: true if the write follows, none if a mismatch is to end the
-    /// job. Where it does not follow, its claim is given back.
+    /// Ends the read before a write: true if the write follows, none if a mismatch ends the job. If
+    /// the write does not follow, its claim is released.
     pub fn end_before_write(
         &mut self,
         slot: &Slot,
@@ -297,13 +310,13 @@ impl Verifier {
             return Some(false);
         }
         let found = self.stats.mismatches();
-        let goes_on = self.check(slot, files);
+        let continues = self.check(slot, files);
         self.used(slot, false);
         let is_intact = self.stats.mismatches() == found;
         if !is_intact {
             self.release(slot);
         }
-        goes_on.then_some(is_intact)
+        continues.then_some(is_intact)
     }
 
     /// A flush of a file begins.
@@ -311,12 +324,12 @@ impl Verifier {
         self.trail.flush_begins(file);
     }
 
-    /// A flush of a file ended well.
+    /// A flush of a file succeeded.
     pub fn flush_ended(&mut self, file: u32) {
         self.trail.flush_ended(file);
     }
 
-    /// Ends an operation; false if a mismatch is to end the job.
+    /// Ends an operation; false if a mismatch ends the job.
     pub fn end(&mut self, slot: &Slot, outcome: Outcome, files: &Files) -> bool {
         let whole = outcome == Outcome::Done(slot.length);
         if whole && (slot.issued() == BlocksOp::Write || self.stands_for_write(slot)) {
@@ -334,9 +347,9 @@ impl Verifier {
                 return true;
             }
             BlocksOp::Read if whole && (self.plan.reads || slot.reads_back()) => {
-                let goes_on = self.check(slot, files);
+                let continues = self.check(slot, files);
                 self.used(slot, false);
-                return goes_on;
+                return continues;
             }
             _ => return true,
         };
@@ -350,18 +363,18 @@ impl Verifier {
         true
     }
 
-    /// Checks the blocks of a read; false if a mismatch is to end the job.
+    /// Checks the blocks of a read; false if a mismatch ends the job.
     fn check(&mut self, slot: &Slot, files: &Files) -> bool {
         // SAFETY: the operation has completed, so the buffer belongs to the worker again.
         let buffer =
             unsafe { std::slice::from_raw_parts_mut(slot.buffer.host(), slot.length as usize) };
         let map = self.maps[slot.handle as usize].clone();
         let is_claimed = self.is_before_write(slot);
-        let (mut goes_on, mut settled) = (true, Vec::new());
+        let mut continues = true;
         self.form.expect(slot.offset, buffer.len(), &mut self.scratch);
         for (at, block) in self.blocks(&map, slot, buffer) {
             let offset = slot.offset + at as u64;
-            let wrong = match self.check_block(&map, slot, block, (at, &mut settled)) {
+            let wrong = match self.check_block(&map, slot, block, at) {
                 Some(Ok(())) => {
                     self.stats.blocks += 1;
                     continue;
@@ -372,8 +385,7 @@ impl Verifier {
                     continue;
                 }
             };
-            let state = || map.begin_read(slot.offset, slot.length).map(|s| s & !BEFORE_WRITE);
-            let overlaps_write = !is_claimed && state() != Some(slot.tag);
+            let overlaps_write = !is_claimed && state(&map, slot) != Some(slot.tag);
             if overlaps_write || map.is_contested(offset, block.len() as u64) {
                 // A write to these blocks began after the read, or other jobs write them without
                 // this map: the bytes may be older or newer than expected.
@@ -382,22 +394,22 @@ impl Verifier {
             }
             self.stats.blocks += 1;
             if self.plan.mismatches_max.is_some() {
-                settled.push((offset, [map.finished(offset), BAD]));
+                self.settled.push(Settled { offset, from: map.finished(offset), to: BAD });
             }
-            goes_on = self.mismatch(slot, block, offset, wrong, files);
-            if !goes_on {
+            continues = self.mismatch(slot, block, offset, wrong, files);
+            if !continues {
                 break;
             }
         }
-        // Only now, because what the read was begun with is compared above.
-        for (offset, generations) in settled {
-            map.settle(offset, generations, is_claimed);
+        // Only now, because the checks above compare the state at the start of the read.
+        for Settled { offset, from, to } in self.settled.drain(..) {
+            map.settle(offset, from, to, is_claimed);
         }
-        goes_on
+        continues
     }
 
     /// Verified blocks of an operation, each with its distance from the start. The first and the
-    /// last one may be parts, if the format checks parts.
+    /// last block may be partial, if the format checks partial blocks.
     fn blocks<'b>(
         &self,
         map: &Map,
@@ -415,18 +427,18 @@ impl Verifier {
         all.filter(move |(_, block)| block.len() == interval || (parts && !block.is_empty()))
     }
 
-    /// Checks a block, `at` bytes behind the start of its read; none where nothing is known of it.
+    /// Checks a block, `at` bytes after the start of its read; none if the block is unknown.
     fn check_block(
         &mut self,
         map: &Map,
         slot: &Slot,
         block: &mut [u8],
-        (at, settled): (usize, &mut Vec<Settled>),
+        at: usize,
     ) -> Option<Result<(), BlockMismatch>> {
         let offset = slot.offset + at as u64;
         let mut generation = map.finished(offset);
         if map.is_pending(offset) {
-            return self.check_pending(map, slot, block, (at, settled));
+            return self.check_pending(map, slot, block, at);
         }
         match generation {
             NOTHING | BAD => return None,
@@ -446,15 +458,15 @@ impl Verifier {
         Some(self.form.check(block, &expected, at, &mut self.scratch))
     }
 
-    /// Checks a block whose last write may not have happened: it must be as before it, or as after
-    /// it. Which one it is, is known from then on.
+    /// Checks a block with a pending write: its content must be from before or after that write.
+    /// The result settles its generation.
     #[cold]
     fn check_pending(
         &mut self,
         map: &Map,
         slot: &Slot,
         block: &mut [u8],
-        (at, settled): (usize, &mut Vec<Settled>),
+        at: usize,
     ) -> Option<Result<(), BlockMismatch>> {
         let offset = slot.offset + at as u64;
         let (new, old) = (map.finished(offset), map.older(offset));
@@ -462,12 +474,12 @@ impl Verifier {
             let expected = self.expected(slot.handle, offset, generation);
             self.form.check(block, &expected, at, &mut self.scratch)
         });
-        settled.extend(is_now.map(|now| (offset, [new, now])));
+        self.settled.extend(is_now.map(|now| Settled { offset, from: new, to: now }));
         result
     }
 
-    /// True where the seed of a block is that of its generation: what a dry run has counted may
-    /// have been written with other seeds.
+    /// True if the seed of a block depends on its generation. Writes that a dry run has counted may
+    /// have other seeds.
     #[inline(always)]
     fn knows_seeds(&self, map: &Map) -> bool {
         match self.plan.dry_run {

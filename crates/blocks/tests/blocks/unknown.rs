@@ -1,4 +1,4 @@
-//! Blocks are accused only where the run, a journal or their own header tells what was written.
+//! A block mismatches only if the run, a journal or its header determines the expected content.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -46,7 +46,7 @@ fn phase(path: &Path, jobs: Vec<(Blocks, Stop)>) -> Plan {
     }
 }
 
-/// Runs a phase; none where the plan cannot be run.
+/// Runs a phase; none if the plan cannot be run.
 fn try_run(session: &mut Session, plan: &Plan) -> Option<Vec<Measurement>> {
     let problems = candor_plan::check::check(plan);
     if problems.iter().any(|problem| problem.severity == candor_plan::Severity::Error) {
@@ -188,7 +188,7 @@ enum Change {
     Zeroed,
 }
 
-fn changed(change: Change, [old, new, other]: [&[u8]; 3], random: &mut Random) -> Vec<u8> {
+fn changed(change: Change, old: &[u8], new: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     let mut block = new.to_vec();
     match change {
         Change::Flipped => {
@@ -245,9 +245,9 @@ fn every_change_of_a_block_that_the_run_wrote_is_found() {
 
         let count = FILE_BYTES / interval;
         let (at, elsewhere) = (random.below(count / 2) * interval, count / 2 * interval);
-        let of = |bytes: &[u8], at: u64| bytes[at as usize..(at + interval) as usize].to_vec();
-        let three = [of(&old, at), of(&new, at), of(&new, elsewhere)];
-        let block = changed(change, three.each_ref().map(|block| &block[..]), &mut random);
+        let of = |at: u64| at as usize..(at + interval) as usize;
+        let (old, other) = (&old[of(at)], &new[of(elsewhere)]);
+        let block = changed(change, old, &new[of(at)], other, &mut random);
         let open = fs::File::options().write(true).open(&path).expect("opened");
         open.write_all_at(&block, at).expect("changed");
         let read = blocks(&mut draw, Mix::READ, Access::Sequential);

@@ -1,16 +1,16 @@
 //! Contents of writes: bytes that neither compression nor deduplication can shrink, unless the plan
 //! requests it.
 //!
-//! A write keeps the bytes of its buffer, which a random stream of the worker filled before the
-//! clock. Writes take the buffers in turn, more of them than are in flight: together they are as
-//! long as a pool. Where that is not possible ([`spare_buffers`]) a write of up to
-//! [`COPY_BYTES_MAX`] is copied from a pool of random bytes, from an offset that moves on. Then
-//! every 512 bytes get a stamp that never repeats. So equal bytes recur only at distances beyond
-//! the pool, and no two blocks are alike.
+//! A write uses the bytes of its buffer, which a random stream of the worker filled before the
+//! clock started. Writes use the buffers in turn; with spare buffers, the total length equals the
+//! pool's length. Without spare buffers ([`spare_buffers`]), a write of up to [`COPY_BYTES_MAX`]
+//! bytes is copied from a pool of random bytes, from an offset that advances. Then every 512 bytes
+//! get a unique stamp. Equal bytes therefore recur only at distances beyond the pool, and no two
+//! blocks are equal.
 //!
-//! Where a plan requests compressible bytes or duplicates, and in blocks with headers, the bytes
-//! are a function of a key ([`Content::keyed`]). The same key gives the same bytes again, and none
-//! of them has to be kept.
+//! If a plan requests compressible bytes or duplicates, and in blocks with headers, the bytes are a
+//! function of a key ([`Content::keyed`]): the same key gives the same bytes, and no bytes are
+//! kept.
 
 mod duplicates;
 #[cfg(test)]
@@ -31,13 +31,13 @@ const SECTOR_BYTES: usize = 512;
 const POOL_BYTES: usize = 1 << 20;
 /// Longer writes are stamped in place instead of being copied from the pool.
 pub const COPY_BYTES_MAX: usize = 64 << 10;
-/// Memory of the spare buffers of all workers of a job, at most.
+/// Maximum memory of the spare buffers of all workers of a job.
 const SPARE_BYTES_MAX: usize = 64 << 20;
 
 /// Random bytes, shared by the workers of a job.
 pub type Pool = Arc<[u8]>;
 
-/// Makes the pool of a seed.
+/// Creates the pool of a seed.
 pub fn pool(seed: u64) -> Pool {
     // The tail lets a copy start anywhere without wrapping.
     let mut bytes = vec![0; POOL_BYTES + COPY_BYTES_MAX];
@@ -45,15 +45,27 @@ pub fn pool(seed: u64) -> Pool {
     bytes.into()
 }
 
-/// Buffers of `bytes` beyond those in flight with which no write needs a copy. None where another
-/// use of the buffers overwrites their bytes, where writes do not fill them, and where so many
-/// workers would take too much memory.
+/// Buffers of a job's workers.
+#[derive(Clone, Copy, Debug)]
+pub struct BufferCounts {
+    /// Length of a buffer.
+    pub bytes: usize,
+    /// Buffers in flight per worker.
+    pub depth: usize,
+    /// Number of workers.
+    pub workers: usize,
+}
+
+/// Number of spare buffers per worker with which no write needs a copy. `writes` is the length of
+/// all writes, if fixed. Zero if reads overwrite the buffers, if writes do not fill them, or if the
+/// workers would use too much memory.
 pub fn spare_buffers(
     plan: &Plan,
     origin: &Origin,
     writes: Option<u32>,
-    [bytes, depth, workers]: [usize; 3],
+    buffers: BufferCounts,
 ) -> usize {
+    let BufferCounts { bytes, depth, workers } = buffers;
     let plain =
         plan.fill == Fill::Pool && plan.duplicate_percent == 0 && plan.compressible_percent == 0;
     let filled = writes.is_some_and(|length| length as usize == bytes) && bytes <= COPY_BYTES_MAX;
@@ -73,7 +85,7 @@ pub struct Origin {
     pub plan_seed: u64,
     /// Rank of the worker over all hosts.
     pub rank: u64,
-    /// True where reads use the same buffers.
+    /// True if reads use the same buffers.
     pub reads: bool,
     /// Number of blocks in the range, which sizes a working set of duplicates.
     pub blocks: u64,
@@ -84,15 +96,15 @@ pub struct Content {
     plan: Plan,
     pool: Pool,
     random: Random,
-    /// Keys of duplicates, where the plan requests any.
+    /// Keys of duplicates, if the plan requests any.
     keys: Option<Keys>,
-    /// Blocks of hot sets, where there are any.
+    /// Blocks of hot sets, if any.
     hot: Option<HotBlocks>,
-    /// True where buffers lose their first bytes, because reads or repeats use them too.
+    /// True if reads or repeats overwrite the prepared bytes of the buffers.
     overwritten: bool,
-    /// True where every block is made from its key.
+    /// True if every block is computed from its key.
     composed: bool,
-    /// Buffers that are not in flight, the one that was used longest ago at `spare`.
+    /// Buffers that are not in flight; the least recently used buffer is at `spare`.
     spares: Box<[Buffer]>,
     spare: usize,
     at: usize,
@@ -127,7 +139,7 @@ impl Content {
         }
     }
 
-    /// With the words of a worker, where its content is of words.
+    /// Adds the words of a worker, if its content consists of words.
     pub fn with_words(self, words: Option<WordMaker>) -> Content {
         Content { words, ..self }
     }
@@ -140,7 +152,7 @@ impl Content {
         }
     }
 
-    /// The same for buffers of that many bytes each.
+    /// Fills buffers of `bytes` bytes each before the clock starts.
     pub fn prepare_each(&mut self, buffers: &mut [u8], bytes: usize) {
         match &self.words {
             Some(words) => words.prepare(buffers, bytes),
@@ -148,12 +160,12 @@ impl Content {
         }
     }
 
-    /// Lets writes take these buffers in turn with their own; all have been prepared.
+    /// Adds prepared spare buffers, which writes then use in turn.
     pub fn take_turns(&mut self, spares: impl Iterator<Item = Buffer>) {
         self.spares = spares.collect();
     }
 
-    /// Makes the bytes of a write.
+    /// Fills the buffer of a write.
     #[inline(always)]
     pub fn write(&mut self, slot: &mut Slot) {
         if let Some(spare) = self.spares.get_mut(self.spare) {
@@ -196,7 +208,7 @@ impl Content {
         }
     }
 
-    /// Fills a block from its key; the same key gives the same bytes again.
+    /// Fills a block from its key; the same key gives the same bytes.
     #[inline(always)]
     pub fn keyed(&self, bytes: &mut [u8], key: u64, offset: u64) {
         match self.plan.fill {
@@ -211,19 +223,19 @@ impl Content {
         self.plan.pattern.as_ref()
     }
 
-    /// True if a block's bytes depend on the begin of its operation, and not on a key.
+    /// True if a block's bytes depend on the start of its operation, not on a key.
     pub fn is_pattern(&self) -> bool {
         self.plan.fill == Fill::Pattern
     }
 
-    /// Fills the bytes with the plan's pattern, which begins with the operation.
+    /// Fills the bytes with the plan's pattern, from the start of the operation.
     pub fn fill_pattern(&self, bytes: &mut [u8], offset: u64) {
         if let Some(pattern) = &self.plan.pattern {
             pattern.fill(bytes, offset);
         }
     }
 
-    /// Fills the bytes at the begin of a write that are those of hot sets; gives their number.
+    /// Fills the bytes at the start of a write that belong to hot sets, and returns their number.
     fn hot_bytes(&self, bytes: &mut [u8], offset: u64) -> usize {
         let Some(hot) = &self.hot else { return 0 };
         let mut filled = 0;
@@ -281,15 +293,15 @@ impl Content {
     fn stamp(&mut self, bytes: &mut [u8]) {
         for sector in bytes.chunks_exact_mut(SECTOR_BYTES) {
             self.stamp += 1;
-            // The multiplication spreads the stamp over all bits, so that it does not compress
-            // either.
+            // The multiplication spreads the stamp over all bits, so that the stamp does not
+            // compress.
             let stamp = self.stamp.wrapping_mul(0x9e37_79b9_7f4a_7c15);
             sector[..8].copy_from_slice(&stamp.to_le_bytes());
         }
     }
 }
 
-/// Offset in the pool after `bytes` were taken at `at`.
+/// Offset in the pool after a copy of `bytes` bytes at `at`.
 #[inline(always)]
 fn advanced(at: usize, bytes: usize) -> usize {
     match at + bytes.next_multiple_of(SECTOR_BYTES) {

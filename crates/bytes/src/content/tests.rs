@@ -46,15 +46,17 @@ fn writes_take_turns_with_spare_buffers() {
 
     const BYTES: usize = 4096;
     let plan = Plan::default();
-    let spares = |origin: &Origin, writes, shape| spare_buffers(&plan, origin, writes, shape);
-    let count = spares(&ORIGIN, Some(4096), [BYTES, 32, 1]);
+    let few = BufferCounts { bytes: BYTES, depth: 32, workers: 1 };
+    let many = BufferCounts { workers: 500, ..few };
+    let large = BufferCounts { bytes: 1 << 20, depth: 1, workers: 1 };
+    let count = spare_buffers(&plan, &ORIGIN, Some(4096), few);
     assert_eq!(count, POOL_BYTES / BYTES - 32);
     let reads = Origin { reads: true, ..ORIGIN };
-    assert_eq!(spares(&reads, Some(4096), [BYTES, 32, 1]), 0, "reads overwrite them");
-    assert_eq!(spares(&ORIGIN, Some(512), [BYTES, 32, 1]), 0, "writes use an eighth of them");
-    assert_eq!(spares(&ORIGIN, None, [BYTES, 32, 1]), 0, "lengths differ");
-    assert_eq!(spares(&ORIGIN, Some(4096), [BYTES, 32, 500]), 0, "half a GiB");
-    assert_eq!(spares(&ORIGIN, Some(1 << 20), [1 << 20, 1, 1]), 0, "one buffer is a pool");
+    assert_eq!(spare_buffers(&plan, &reads, Some(4096), few), 0, "reads overwrite them");
+    assert_eq!(spare_buffers(&plan, &ORIGIN, Some(512), few), 0, "writes use an eighth");
+    assert_eq!(spare_buffers(&plan, &ORIGIN, None, few), 0, "lengths differ");
+    assert_eq!(spare_buffers(&plan, &ORIGIN, Some(4096), many), 0, "half a GiB");
+    assert_eq!(spare_buffers(&plan, &ORIGIN, Some(1 << 20), large), 0, "one buffer is a pool");
 
     let parts = count + 1;
     let mut memory =

@@ -5,10 +5,9 @@
 //! log.N  header, crc, padded to a sector | records of 40 bytes, each with its crc
 //! ```
 //!
-//! The keys replace the file before them by a rename, so they are whole or not there. A log grows:
-//! its end may be torn. A record names the first one that was written along with it. A bad record
-//! is the torn end of the log if no later record was written apart from it; otherwise the log is
-//! damaged.
+//! A rename replaces the old keys, so keys are complete or missing. A log grows: its end may be
+//! torn. A record holds the number of the first record of its batch. A bad record is the torn end
+//! of the log if no later batch follows; otherwise the log is damaged.
 
 use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -23,22 +22,22 @@ pub const RECORD_BYTES: usize = 40;
 const KEYS_MAGIC: &[u8; 8] = b"candorK2";
 const KEYS_END: &[u8; 8] = b"candorKE";
 const LOG_MAGIC: &[u8; 8] = b"candorL2";
-/// Keys that have a checksum together.
+/// Number of keys per checksum.
 const CHUNK: usize = 4096;
-/// Most files, and bytes of a path, that a reader believes.
+/// Maximum number of files, and maximum length of a path, that a reader accepts.
 const FILES_MAX: usize = 1 << 24;
 const PATH_BYTES_MAX: usize = 1 << 16;
 
-/// State of a journal beside the keys.
+/// State of a journal, without the keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
     /// Logs of the same epoch follow these keys.
     pub epoch: u64,
     /// Seed in the headers of all blocks.
     pub seed: u64,
-    /// Writes are logged.
+    /// True if writes are logged.
     pub is_logged: bool,
-    /// No write has begun since the keys were stored.
+    /// True if no write has begun since the keys were stored.
     pub is_clean: bool,
 }
 
@@ -53,12 +52,11 @@ pub struct FileHead {
     pub origin: u64,
     /// Number of blocks.
     pub blocks: usize,
-    /// Number by which blocks that lie otherwise are told apart: that of a tree's shape; 0 for a
-    /// file.
+    /// Hash of a tree's shape, which determines the positions of its blocks; 0 for a file.
     pub layout: u64,
 }
 
-/// A write that may have happened or not.
+/// A pending write: it may have happened or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PendingWrite {
     /// Number of the file.
@@ -69,43 +67,43 @@ pub struct PendingWrite {
     pub old: u32,
 }
 
-/// Keys of all blocks at a moment without writes.
+/// Keys of all blocks at a time without writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keys {
     /// State of the journal.
     pub head: Head,
     /// Files, each with the entries of its blocks.
     pub files: Vec<(FileHead, Vec<u32>)>,
-    /// Writes that may have happened or not.
+    /// Pending writes.
     pub pending: Vec<PendingWrite>,
 }
 
 /// Kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The block is about to be written.
+    /// A write of the block is about to start.
     Before,
-    /// The block was written, or is in a state without a key.
+    /// A write of the block has ended; the block may have no key.
     After,
-    /// Nothing is known any more of this block and those behind it, `old` in all: their file goes,
-    /// or becomes another one.
+    /// This block and the next blocks, `old` in total, become unknown: their file is removed or
+    /// replaced.
     Forgotten,
 }
 
 /// A record of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Order among the records of all logs.
+    /// Position in the order of the records of all logs.
     pub sequence: u64,
     /// Number of the file.
     pub file: u32,
     /// Number of the block in its file.
     pub block: u64,
-    /// Before or after the write.
+    /// Kind of the record.
     pub kind: Kind,
     /// Key before the write.
     pub old: u32,
-    /// Key of the write, or that of the state in which it left the block.
+    /// Key after the write.
     pub new: u32,
 }
 
@@ -115,7 +113,7 @@ fn crc(parts: &[&[u8]]) -> u32 {
     digest.finalize() as u32
 }
 
-/// Writes keys; `entries` gives the entry of a block of a file.
+/// Writes keys; `entries` returns the entry of a block of a file.
 ///
 /// # Errors
 /// The writer's.
@@ -168,7 +166,7 @@ pub fn write_keys(
     out.write_all(KEYS_END)
 }
 
-/// Bytes that tie a chunk's checksum to its place.
+/// Bytes that bind a chunk's checksum to its position.
 fn chunk_place(file: usize, first: usize, stored: usize) -> [u8; 24] {
     let mut place = [0; 24];
     for (part, number) in place.chunks_exact_mut(8).zip([file, first, stored]) {
@@ -177,7 +175,7 @@ fn chunk_place(file: usize, first: usize, stored: usize) -> [u8; 24] {
     place
 }
 
-/// Bytes that are read from the front.
+/// Reader of bytes from front to back.
 struct Reader<'b> {
     bytes: &'b [u8],
     at: usize,
@@ -202,7 +200,7 @@ impl<'b> Reader<'b> {
         Ok(u64::from(low) | u64::from(high) << 32)
     }
 
-    /// A count, which as many bytes follow as it takes for each.
+    /// Reads a count of items; fails if the rest is too short for `bytes_each` per item.
     fn count(&mut self, most: usize, bytes_each: usize) -> Result<usize, String> {
         let at = self.at;
         let count = self.u64()?;
@@ -211,7 +209,7 @@ impl<'b> Reader<'b> {
         fits.ok_or_else(|| format!("the count of {count} at byte {at} is too great"))
     }
 
-    /// Checks the checksum that follows over what was read since `from`.
+    /// Reads a checksum, and compares it with the bytes from `from` to here.
     fn sum(&mut self, place: &[u8], from: usize) -> Result<(), String> {
         let (bytes, at) = (&self.bytes[from..self.at], self.at);
         if self.u32()? == crc(&[place, bytes]) {
@@ -225,7 +223,7 @@ impl<'b> Reader<'b> {
 /// Reads keys.
 ///
 /// # Errors
-/// What is wrong with the bytes, and where.
+/// The error in the bytes, and its offset.
 pub fn read_keys(bytes: &[u8]) -> Result<Keys, String> {
     let mut reader = Reader { bytes, at: 0 };
     let (head, files) = read_head(&mut reader)?;
@@ -233,7 +231,8 @@ pub fn read_keys(bytes: &[u8]) -> Result<Keys, String> {
     for (at, file) in files.into_iter().enumerate() {
         let mut entries = Vec::with_capacity(file.blocks.min(bytes.len() * (CHUNK / 12)));
         for first in (0..file.blocks).step_by(CHUNK) {
-            read_chunk(&mut reader, &mut entries, (at, first, CHUNK.min(file.blocks - first)))?;
+            let count = CHUNK.min(file.blocks - first);
+            read_chunk(&mut reader, &mut entries, at, first, count)?;
         }
         keys.files.push((file, entries));
     }
@@ -283,7 +282,9 @@ fn read_head(reader: &mut Reader<'_>) -> Result<(Head, Vec<FileHead>), String> {
 fn read_chunk(
     reader: &mut Reader<'_>,
     entries: &mut Vec<u32>,
-    (file, first, count): (usize, usize, usize),
+    file: usize,
+    first: usize,
+    count: usize,
 ) -> Result<(), String> {
     let at = reader.at;
     let stored = reader.u32()? as usize;
@@ -314,7 +315,7 @@ pub fn log_header(epoch: u64) -> [u8; LOG_HEADER_BYTES] {
     header
 }
 
-/// Appends a record, which is written along with those from number `batch` of its log on.
+/// Appends a record of the batch that begins with record number `batch` of the log.
 #[inline]
 pub fn put_record(out: &mut Vec<u8>, epoch: u64, batch: u32, record: &Record) {
     let mut bytes = [0; RECORD_BYTES];
@@ -335,7 +336,7 @@ pub fn put_record(out: &mut Vec<u8>, epoch: u64, batch: u32, record: &Record) {
     out.extend_from_slice(&bytes);
 }
 
-/// A record that is whole, with the number of the first one of its batch.
+/// Decodes a record and the number of its batch's first record; none if its checksum is wrong.
 fn record(bytes: &[u8], epoch: u64) -> Option<(u32, Record)> {
     let mut reader = Reader { bytes, at: 0 };
     let sum = reader.u32().ok()?;
@@ -354,10 +355,10 @@ fn record(bytes: &[u8], epoch: u64) -> Option<(u32, Record)> {
     Some((batch, Record { sequence, file, block, kind, old, new }))
 }
 
-/// Reads the records of a log; none of one of another epoch, or whose header was not written.
+/// Reads the records of a log; none if the log is of another epoch or has no header.
 ///
 /// # Errors
-/// Where the log is damaged before its end.
+/// The position of damage before the end of the log.
 pub fn read_log(bytes: &[u8], epoch: u64) -> Result<Vec<Record>, String> {
     if bytes.get(..LOG_HEADER_BYTES) != Some(&log_header(epoch)[..]) {
         return Ok(Vec::new());

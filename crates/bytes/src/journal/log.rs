@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use candor_record::JournalStats;
 
 use super::format::{Kind, LOG_HEADER_BYTES, RECORD_BYTES, Record, log_header, put_record};
+use crate::verify::BlockChange;
 
-/// Bytes that are set to zero ahead of the records: a durable write within a file of fixed length
+/// Bytes of zeros that are allocated ahead of the records: a durable write within allocated bytes
 /// changes no metadata.
 const AHEAD_BYTES: u64 = 1 << 20;
 
@@ -23,21 +24,22 @@ pub struct WorkerLog {
     sequence: Arc<AtomicU64>,
     /// Records in the file.
     records: u32,
-    /// Records that are to be written.
+    /// Records to be written.
     waiting: Vec<u8>,
-    /// Bytes of the file that are there; none where the page cache takes the records.
+    /// Allocated bytes of the file; none if records are written to the page cache.
     allocated: Option<u64>,
     stats: JournalStats,
 }
 
 impl WorkerLog {
-    /// Makes a log with room for so many records at a time.
+    /// Creates a log with a buffer for `room` records.
     ///
     /// # Errors
     /// The kernel's.
     pub fn create(
         path: &Path,
-        (epoch, sequence): (u64, Arc<AtomicU64>),
+        epoch: u64,
+        sequence: Arc<AtomicU64>,
         is_flushed: bool,
         room: usize,
     ) -> io::Result<WorkerLog> {
@@ -69,30 +71,33 @@ impl WorkerLog {
 
     /// Adds a record; it is in the file after the next [`WorkerLog::commit`].
     #[inline]
-    pub fn add(&mut self, kind: Kind, (file, block): (u32, usize), [old, new]: [u32; 2]) {
+    pub fn add(&mut self, kind: Kind, file: u32, change: BlockChange) {
         let sequence = self.sequence.fetch_add(1, Ordering::Relaxed);
+        let BlockChange { block, old, new } = change;
         let record = Record { sequence, file, block: block as u64, kind, old, new };
         put_record(&mut self.waiting, self.epoch, self.records, &record);
     }
 
-    /// Writes the records that wait.
+    /// Writes all buffered records.
     ///
     /// # Errors
-    /// The kernel's; nothing more must be written to blocks then.
+    /// The kernel's; the caller must then write no more blocks.
     pub fn commit(&mut self) -> io::Result<()> {
         let at = LOG_HEADER_BYTES as u64 + u64::from(self.records) * RECORD_BYTES as u64;
         self.allocate(at + self.waiting.len() as u64)?;
         self.file.write_all_at(&self.waiting, at)?;
         let count = (self.waiting.len() / RECORD_BYTES) as u32;
         self.waiting.clear();
-        let full = || io::Error::other("the log is full: 4 billion records");
-        self.records = self.records.checked_add(count).ok_or_else(full)?;
+        self.records = self
+            .records
+            .checked_add(count)
+            .ok_or_else(|| io::Error::other("the log is full: 4 billion records"))?;
         self.stats.records += u64::from(count);
         self.stats.writes += 1;
         Ok(())
     }
 
-    /// Makes room for records up to that length, where there is none.
+    /// Allocates the file up to that length, if not allocated yet.
     fn allocate(&mut self, end: u64) -> io::Result<()> {
         let Some(allocated) = self.allocated else { return Ok(()) };
         if end <= allocated {
@@ -110,7 +115,7 @@ impl WorkerLog {
         Ok(to)
     }
 
-    /// Counts so far, where commits took that long.
+    /// Counts so far; `elapsed_ns` is the total time of commits.
     pub fn stats(&self, elapsed_ns: u64) -> JournalStats {
         JournalStats { elapsed_ns, ..self.stats }
     }

@@ -1,16 +1,16 @@
-//! A journal of verified writes: which key each block has, so that a later run knows what must be
-//! there, also where this one is killed.
+//! A journal of verified writes: the key of each block, so that a later run can verify the blocks
+//! even if this run is killed.
 //!
 //! ```text
 //! DIRECTORY/keys    keys of all blocks, as of the begin of an epoch
 //! DIRECTORY/log.N   records of one worker in that epoch, before and after each write, and before
-//!                   a file of a tree goes or becomes another one
+//!                   a file of a tree is removed or replaced
 //! ```
 //!
-//! An epoch begins with the keys and ends with new ones, in a moment without writes. Between them a
-//! crash leaves keys and logs; [`replay`] makes of these the present keys, and the writes that may
-//! have happened or not. Replaying records over later keys of the same epoch changes nothing, so
-//! keys may be stored again at any time without writes.
+//! An epoch begins with the keys and ends with new keys, at a time without writes. A crash in
+//! between leaves keys and logs; [`replay`] computes the current keys and the pending writes, which
+//! may have happened or not. Replaying records over later keys of the same epoch changes nothing,
+//! so keys may be stored again at any time without writes.
 
 pub mod format;
 pub mod log;
@@ -33,7 +33,7 @@ use rustix::fs::FlockOperation;
 use self::format::{FileHead, Head, PendingWrite};
 use self::log::WorkerLog;
 use self::replay::{BlockKeys, State};
-use crate::verify::Map;
+use crate::verify::{BlockKey, Map};
 
 const KEYS: &str = "keys";
 const KEYS_NEW: &str = "keys.new";
@@ -45,7 +45,7 @@ pub type Refusal = (String, &'static str);
 /// A journal in its directory, open for one run.
 pub struct Journal {
     directory: PathBuf,
-    /// The directory, whose lock keeps other runs off.
+    /// The directory, locked against other runs.
     locked: File,
     log: JournalLog,
     epoch: u64,
@@ -56,7 +56,7 @@ pub struct Journal {
     logs: u32,
     /// Phases' jobs that use the journal.
     users: u32,
-    /// Writes that may have happened or not, when the journal was taken up.
+    /// Number of pending writes when the journal was opened.
     pending: u64,
 }
 
@@ -67,14 +67,14 @@ struct KnownFile {
 }
 
 enum KnownKeys {
-    /// As read; no job has used the file yet.
+    /// Keys as read; no job has used the file yet.
     Read(FileHead, BlockKeys),
     /// Kept by jobs.
     Live(Arc<Map>),
 }
 
 impl Journal {
-    /// Opens the journal of a directory: takes up the one that is there, or begins another.
+    /// Opens the journal of a directory: continues the existing journal, or begins a new journal.
     ///
     /// # Errors
     /// The directory, its lock, or a damaged journal.
@@ -121,18 +121,18 @@ impl Journal {
         Ok(Journal { directory, locked, log, epoch, seed, sequence, files, logs, users, pending })
     }
 
-    /// Seed in the headers of all blocks: no other journal has it, so that no block of an earlier
-    /// one is taken for one of these.
+    /// Seed in the headers of all blocks, unique per journal: blocks of an earlier journal do not
+    /// match.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// Number of the file or tree of that path, whose blocks the map has from now on; the layout
-    /// tells trees of several shapes apart. A map that is new gets the keys that the journal knows.
+    /// Adds a file or tree with its map, and returns its number. `layout` is a hash of a tree's
+    /// shape. A new map gets the keys of the journal.
     ///
     /// # Errors
-    /// Blocks that lie elsewhere than those of the journal.
-    pub fn adopt(&mut self, (path, layout): (&Path, u64), map: &Arc<Map>) -> Result<u32, Refusal> {
+    /// Blocks at other positions than in the journal.
+    pub fn adopt(&mut self, path: &Path, layout: u64, map: &Arc<Map>) -> Result<u32, Refusal> {
         let path = std::path::absolute(path).unwrap_or(path.to_owned());
         let Some(at) = self.files.iter().position(|file| file.path == path) else {
             self.files.push(KnownFile { path, layout, keys: KnownKeys::Live(map.clone()) });
@@ -169,7 +169,7 @@ impl Journal {
         Ok(at as u32)
     }
 
-    /// Begins the use by a job: what is known so far is stored.
+    /// Begins the use by a job: stores all current keys.
     ///
     /// # Errors
     /// The kernel's.
@@ -182,21 +182,21 @@ impl Journal {
         Ok(())
     }
 
-    /// Ends the use by a job. With the last one's, an epoch ends.
+    /// Ends the use by a job. The last use ends the epoch.
     fn end_use(&mut self) {
         self.users = self.users.saturating_sub(1);
         if self.users > 0 {
             return;
         }
         self.epoch = self.epoch.wrapping_add(1);
-        // If the new keys cannot be stored, the old ones and the logs still say the same.
+        // If the new keys cannot be stored, the old keys and the logs are still equivalent.
         match self.store(true).and_then(|()| remove_logs(&self.directory)) {
             Ok(()) => self.logs = 0,
             Err(_) => self.epoch = self.epoch.wrapping_sub(1),
         }
     }
 
-    /// Makes the log of a worker; none where writes are not logged.
+    /// Creates the log of a worker; none if writes are not logged.
     ///
     /// # Errors
     /// The kernel's.
@@ -206,21 +206,21 @@ impl Journal {
         }
         let path = self.directory.join(format!("{LOG}{}", self.logs));
         self.logs += 1;
-        let place = (self.epoch, self.sequence.clone());
-        WorkerLog::create(&path, place, self.log == JournalLog::Flushed, room).map(Some)
+        let (sequence, is_flushed) = (self.sequence.clone(), self.log == JournalLog::Flushed);
+        WorkerLog::create(&path, self.epoch, sequence, is_flushed, room).map(Some)
     }
 
-    /// Directory of its files.
+    /// Directory of the journal's files.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Writes that may have happened or not, when the journal was taken up.
+    /// Number of pending writes when the journal was opened.
     pub fn pending(&self) -> u64 {
         self.pending
     }
 
-    /// Stores all keys; without writes since then they are clean.
+    /// Stores all keys; `is_clean` is true if no write follows.
     fn store(&self, is_clean: bool) -> io::Result<()> {
         let is_logged = self.log != JournalLog::Nothing;
         let head = Head { epoch: self.epoch, seed: self.seed, is_logged, is_clean };
@@ -228,14 +228,14 @@ impl Journal {
         let pending: Vec<PendingWrite> =
             (0..).zip(&self.files).flat_map(|(number, file)| file.pending(number)).collect();
         let path = self.directory.join(KEYS_NEW);
-        // Of a run that was killed; a link that was put there is removed, not followed.
+        // Remove the file of a killed run; a symbolic link is removed, not followed.
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
         let mut out = BufWriter::new(File::create_new(&path)?);
-        let entry = |file: usize, block: usize| self.files[file].entry(block);
-        format::write_keys(&mut out, &head, &heads, entry, &pending)?;
+        let entries = |file: usize, block: usize| self.files[file].entry(block);
+        format::write_keys(&mut out, &head, &heads, entries, &pending)?;
         out.flush()?;
         out.get_ref().sync_all()?;
         fs::rename(&path, self.directory.join(KEYS))?;
@@ -245,7 +245,7 @@ impl Journal {
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        // Threads with file tables of their own may hold the directory open for a while.
+        // Threads with separate file tables may keep the directory open for a while.
         let _ = rustix::fs::flock(&self.locked, FlockOperation::Unlock);
     }
 }
@@ -269,31 +269,30 @@ impl KnownFile {
         }
     }
 
-    /// Writes to the file that may have happened or not.
+    /// Pending writes to the file.
     fn pending(&self, file: u32) -> Vec<PendingWrite> {
-        let write = |(block, old)| PendingWrite { file, block: block as u64, old };
-        match &self.keys {
-            KnownKeys::Read(_, known) => {
-                known.pending.iter().map(|(b, o)| write((*b, *o))).collect()
-            }
-            KnownKeys::Live(map) => map.pending().map(write).collect(),
-        }
+        let pending: Vec<(usize, u32)> = match &self.keys {
+            KnownKeys::Read(_, known) => known.pending.iter().map(|(b, old)| (*b, *old)).collect(),
+            KnownKeys::Live(map) => map.pending().collect(),
+        };
+        let writes = pending.into_iter();
+        writes.map(|(block, old)| PendingWrite { file, block: block as u64, old }).collect()
     }
 }
 
 /// A journal that jobs share.
 pub type SharedJournal = Arc<Mutex<Journal>>;
 
-/// Locks a journal; only the control plane and workers that begin do so.
+/// Locks a journal; for the control plane and starting workers only.
 pub fn lock(journal: &SharedJournal) -> MutexGuard<'_, Journal> {
     journal.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Use of a journal by a job; ends when dropped, which a job with stalled workers never is.
+/// Use of a journal by a job; ends when dropped. A job with stalled workers is never dropped.
 pub struct JournalUse {
     /// The journal.
     pub journal: SharedJournal,
-    /// Numbers of the job's files in it.
+    /// Numbers of the job's files in the journal.
     pub numbers: Arc<[u32]>,
 }
 
@@ -303,7 +302,7 @@ impl Drop for JournalUse {
     }
 }
 
-/// A number that no other run has.
+/// A random number, unique per run.
 pub fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
@@ -324,6 +323,6 @@ fn remove_logs(directory: &Path) -> io::Result<()> {
 impl State {
     /// Sets a map's block to this state.
     fn set(self, map: &Map, block: usize) {
-        map.set_key(block, (self.key, self.old.is_some()));
+        map.set_key(block, BlockKey { generation: self.key, is_pending: self.old.is_some() });
     }
 }

@@ -1,4 +1,4 @@
-//! Present keys of a journal that a run has left: its stored keys, and the records since.
+//! Current keys of a journal of an earlier run: stored keys, updated by later records.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,21 +9,21 @@ use candor_plan::PathText;
 
 use super::format::{self, FileHead, Head, Kind, Record};
 use super::{KEYS, LOG, Refusal};
-use crate::verify::{Map, NOTHING};
+use crate::verify::{BlockKey, Map, NOTHING};
 
-/// Bit of a stored entry whose write may not have happened.
+/// Bit of a stored entry with a pending write.
 const PENDING: u32 = 1 << 31;
 
-/// Entry of a block as it is stored.
-pub fn pack((key, is_pending): (u32, bool)) -> u32 {
-    key | if is_pending { PENDING } else { 0 }
+/// Stored form of a key.
+pub fn pack(key: BlockKey) -> u32 {
+    key.generation | if key.is_pending { PENDING } else { 0 }
 }
 
 /// Keys of a file's blocks.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct BlockKeys {
     entries: Vec<u32>,
-    /// Keys of blocks whose last write may not have happened, if it did not.
+    /// Keys of blocks with a pending write, if that write did not happen.
     pub pending: HashMap<usize, u32>,
 }
 
@@ -32,24 +32,25 @@ pub struct BlockKeys {
 pub struct State {
     /// Key of the last write that began.
     pub key: u32,
-    /// Key of the block if that write did not happen; none where it did.
+    /// Key of the block if that write did not happen; none if it happened.
     pub old: Option<u32>,
 }
 
 impl BlockKeys {
-    /// Entry of a block as it is stored.
+    /// Stored form of a block's key.
     pub fn entry(&self, block: usize) -> u32 {
-        pack((self.entries[block], self.pending.contains_key(&block)))
+        let is_pending = self.pending.contains_key(&block);
+        pack(BlockKey { generation: self.entries[block], is_pending })
     }
 
-    /// Takes writes that may have happened or not for unknown blocks.
+    /// Treats blocks with a pending write as unknown.
     pub fn forget_pending(&mut self) {
         for block in std::mem::take(&mut self.pending).into_keys() {
             self.entries[block] = NOTHING;
         }
     }
 
-    /// Gives the keys to a map, which knows as many blocks or more.
+    /// Copies the keys to a map of at least this number of blocks.
     pub fn fill(&self, map: &Map) {
         for (block, key) in self.entries.iter().enumerate() {
             State { key: *key, old: self.pending.get(&block).copied() }.set(map, block);
@@ -57,12 +58,12 @@ impl BlockKeys {
         map.set_pending(self.pending.clone());
     }
 
-    /// True where a write to some block is known, or may have happened.
+    /// True if a write to any block is known or pending.
     pub fn knows_any(&self) -> bool {
         !self.pending.is_empty() || self.entries.iter().any(|key| *key != NOTHING)
     }
 
-    /// Does what a record tells; false if the file has no such block.
+    /// Applies a record; false if the file has no such block.
     pub fn apply(&mut self, record: &Record) -> bool {
         let block = record.block as usize;
         if record.kind == Kind::Forgotten {
@@ -82,12 +83,12 @@ impl BlockKeys {
     }
 }
 
-/// A journal as its files tell it.
+/// Contents of a journal's files.
 #[derive(Debug)]
 pub struct Found {
-    /// State beside the keys.
+    /// State of the journal.
     pub head: Head,
-    /// Files with the present keys of their blocks.
+    /// Files with the current keys of their blocks.
     pub files: Vec<(FileHead, BlockKeys)>,
     /// Number of the next log.
     pub logs: u32,
@@ -95,10 +96,10 @@ pub struct Found {
     pub sequence: u64,
 }
 
-/// Reads a journal, and brings its keys up to date by its logs.
+/// Reads a journal, and updates its keys from its logs.
 ///
 /// # Errors
-/// No journal, a damaged one, or one that does not tell what was written last.
+/// The journal is missing, damaged, or does not record the last writes.
 pub fn read(directory: &Path) -> Result<Found, Refusal> {
     let path = directory.join(KEYS);
     let bytes = fs::read(&path).map_err(|error| match error.kind() {

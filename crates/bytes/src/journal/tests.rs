@@ -9,7 +9,7 @@ use super::format::{
     read_log, write_keys,
 };
 use super::*;
-use crate::verify::{Left, NOTHING, map};
+use crate::verify::{BlockChange, Left, NOTHING, map};
 
 fn plan(directory: &Path, recover: bool) -> Plan {
     Plan { directory: directory.into(), recover, ..Plan::default() }
@@ -121,31 +121,39 @@ proptest! {
     }
 }
 
+fn change(block: usize, old: u32, new: u32) -> BlockChange {
+    BlockChange { block, old, new }
+}
+
+fn key(generation: u32, is_pending: bool) -> BlockKey {
+    BlockKey { generation, is_pending }
+}
+
 #[test]
 fn a_journal_tells_what_was_written_and_what_may_have_been() {
     let dir = tempfile::tempdir().expect("a directory");
     let place = dir.path().join("journal");
     let data = dir.path().join("data");
-    let map = Map::from(0, 64 * 4096, [4096; 2], NOTHING);
+    let map = Map::new(64 * 4096, 4096, NOTHING);
     let mut journal = Journal::open(&plan(&place, false), 5).expect("begun");
     let seed = journal.seed();
     let busy = Journal::open(&plan(&place, true), 5).err().expect("in use");
     assert!(busy.0.contains("another run uses"), "{}", busy.0);
-    assert_eq!(journal.adopt((&data, 0), &map), Ok(0));
+    assert_eq!(journal.adopt(&data, 0, &map), Ok(0));
     journal.begin_use().expect("stored");
     let mut logs = [0, 1].map(|_| journal.worker_log(4).expect("made").expect("logged"));
     // Block 1 is written twice, by two workers; the second write of block 2 does not end, nor does
     // the first one of block 3; block 4 was left in an unknown state.
-    logs[0].add(Kind::Before, (0, 1), [NOTHING, 1]);
-    logs[0].add(Kind::Before, (0, 2), [NOTHING, 1]);
-    logs[0].add(Kind::After, (0, 1), [NOTHING, 1]);
-    logs[1].add(Kind::Before, (0, 1), [1, 2]);
-    logs[0].add(Kind::After, (0, 2), [NOTHING, 1]);
-    logs[1].add(Kind::Before, (0, 2), [1, 2]);
-    logs[1].add(Kind::After, (0, 1), [1, 2]);
-    logs[0].add(Kind::Before, (0, 3), [NOTHING, 1]);
-    logs[0].add(Kind::Before, (0, 4), [NOTHING, 1]);
-    logs[0].add(Kind::After, (0, 4), [NOTHING, NOTHING]);
+    logs[0].add(Kind::Before, 0, change(1, NOTHING, 1));
+    logs[0].add(Kind::Before, 0, change(2, NOTHING, 1));
+    logs[0].add(Kind::After, 0, change(1, NOTHING, 1));
+    logs[1].add(Kind::Before, 0, change(1, 1, 2));
+    logs[0].add(Kind::After, 0, change(2, NOTHING, 1));
+    logs[1].add(Kind::Before, 0, change(2, 1, 2));
+    logs[1].add(Kind::After, 0, change(1, 1, 2));
+    logs[0].add(Kind::Before, 0, change(3, NOTHING, 1));
+    logs[0].add(Kind::Before, 0, change(4, NOTHING, 1));
+    logs[0].add(Kind::After, 0, change(4, NOTHING, NOTHING));
     logs.iter_mut().for_each(|log| log.commit().expect("written"));
     let spent = logs[0].stats(3);
     assert_eq!((spent.records, spent.writes, spent.elapsed_ns), (7, 1, 3));
@@ -156,21 +164,22 @@ fn a_journal_tells_what_was_written_and_what_may_have_been() {
     for _ in 0..2 {
         let mut journal = Journal::open(&plan(&place, true), 9).expect("taken up");
         assert_eq!((journal.seed(), journal.pending()), (seed, 2));
-        let map = Map::from(0, 64 * 4096, [4096; 2], NOTHING);
-        assert_eq!(journal.adopt((&data, 0), &map), Ok(0));
+        let map = Map::new(64 * 4096, 4096, NOTHING);
+        assert_eq!(journal.adopt(&data, 0, &map), Ok(0));
         let keys: Vec<_> = (0..6).map(|block| map.key(block)).collect();
-        let none = (NOTHING, false);
-        assert_eq!(keys, [none, (2, false), (2, true), (1, true), none, none]);
+        let none = BlockKey::NOTHING;
+        let expected = [none, key(2, false), key(2, true), key(1, true), none, none];
+        assert_eq!(keys, expected);
         assert_eq!((map.older(2 * 4096), map.older(3 * 4096)), (1, NOTHING));
         journal.begin_use().expect("stored");
     }
 
-    // An end of its own stores what was found out, and needs no logs.
+    // A regular end stores all keys, and needs no logs.
     let mut journal = Journal::open(&plan(&place, true), 9).expect("taken up");
-    let map = Map::from(0, 70 * 4096, [4096; 2], NOTHING);
-    journal.adopt((&data, 0), &map).expect("a longer file fits");
+    let map = Map::new(70 * 4096, 4096, NOTHING);
+    journal.adopt(&data, 0, &map).expect("a longer file fits");
     journal.begin_use().expect("stored");
-    map.settle(2 * 4096, [2, 1], false);
+    map.settle(2 * 4096, 2, 1, false);
     journal.end_use();
     drop(journal);
     let left: Vec<_> =
@@ -189,36 +198,36 @@ fn files_of_a_tree_are_forgotten_before_they_go() {
     let dir = tempfile::tempdir().expect("a directory");
     let tree = Path::new("/tree");
     let mut journal = Journal::open(&plan(dir.path(), false), 5).expect("begun");
-    let map = Map::from(0, 8 * 4096, [4096; 2], NOTHING);
-    journal.adopt((tree, 7), &map).expect("adopted");
+    let map = Map::new(8 * 4096, 4096, NOTHING);
+    journal.adopt(tree, 7, &map).expect("adopted");
     journal.begin_use().expect("stored");
     let mut log = journal.worker_log(20).expect("made").expect("logged");
     for block in 0..8 {
-        log.add(Kind::Before, (0, block), [NOTHING, 1]);
+        log.add(Kind::Before, 0, change(block, NOTHING, 1));
         if block != 3 {
-            log.add(Kind::After, (0, block), [NOTHING, 1]);
+            log.add(Kind::After, 0, change(block, NOTHING, 1));
         }
     }
-    log.add(Kind::Forgotten, (0, 2), [3, NOTHING]);
-    log.add(Kind::Before, (0, 4), [NOTHING, 1]);
+    log.add(Kind::Forgotten, 0, change(2, 3, NOTHING));
+    log.add(Kind::Before, 0, change(4, NOTHING, 1));
     log.commit().expect("written");
     drop((log, journal));
     let mut journal = Journal::open(&plan(dir.path(), true), 9).expect("taken up");
-    let of_another = journal.adopt((tree, 8), &map).expect_err("another shape").0;
+    let of_another = journal.adopt(tree, 8, &map).expect_err("another shape").0;
     assert!(of_another.contains("another shape"), "{of_another}");
-    let map = Map::from(0, 8 * 4096, [4096; 2], NOTHING);
-    journal.adopt((tree, 7), &map).expect("the same");
+    let map = Map::new(8 * 4096, 4096, NOTHING);
+    journal.adopt(tree, 7, &map).expect("the same");
     let keys: Vec<_> = (0..8).map(|block| map.key(block)).collect();
-    let (written, none) = ((1, false), (NOTHING, false));
-    let expected = [written, written, none, none, (1, true), written, written, written];
+    let (written, none) = (key(1, false), BlockKey::NOTHING);
+    let expected = [written, written, none, none, key(1, true), written, written, written];
     assert_eq!((&keys[..], journal.pending()), (&expected[..], 1));
     // Of a tree of which nothing is known any more, another shape takes the place.
-    (0..8).for_each(|block| map.set_key(block, (NOTHING, false)));
+    (0..8).for_each(|block| map.set_key(block, BlockKey::NOTHING));
     journal.begin_use().expect("stored");
     journal.end_use();
     drop(journal);
     let mut journal = Journal::open(&plan(dir.path(), true), 9).expect("taken up");
-    assert_eq!(journal.adopt((tree, 8), &Map::from(0, 4096, [4096; 2], NOTHING)), Ok(0));
+    assert_eq!(journal.adopt(tree, 8, &Map::new(4096, 4096, NOTHING)), Ok(0));
     let beyond = format::Record {
         sequence: 0,
         file: 0,
@@ -236,16 +245,16 @@ fn what_a_journal_cannot_tell_is_refused() {
     let refused = |plan: &Plan| Journal::open(plan, 1).err().expect("refused").0;
     assert!(refused(&plan(dir.path(), true)).contains("there is no journal in"));
     let keys_only = Plan { log: JournalLog::Nothing, ..plan(dir.path(), false) };
-    let map = Map::from(0, 8 * 4096, [4096; 2], NOTHING);
+    let map = Map::new(8 * 4096, 4096, NOTHING);
     let mut journal = Journal::open(&keys_only, 1).expect("begun");
-    journal.adopt((Path::new("/data"), 0), &map).expect("adopted");
+    journal.adopt(Path::new("/data"), 0, &map).expect("adopted");
     journal.begin_use().expect("stored");
     assert!(journal.worker_log(1).expect("nothing to make").is_none());
     drop(journal);
     assert!(refused(&plan(dir.path(), true)).contains("did not end by itself"));
 
     let mut journal = Journal::open(&keys_only, 1).expect("begun anew");
-    journal.adopt((Path::new("/data"), 0), &map).expect("adopted");
+    journal.adopt(Path::new("/data"), 0, &map).expect("adopted");
     journal.begin_use().expect("stored");
     assert!(map.begin_write(0, 4096));
     map.end_write(0, 4096, Left::Written);
@@ -254,10 +263,10 @@ fn what_a_journal_cannot_tell_is_refused() {
     let mut journal = Journal::open(&plan(dir.path(), true), 1).expect("clean");
     assert_eq!(journal.files[0].entry(0), 1);
     for (map, why) in [
-        (Map::from(0, 8 * 4096, [512; 2], NOTHING), "knows blocks of 4096 bytes"),
-        (Map::from(0, 7 * 4096, [4096; 2], NOTHING), "knows 8 blocks of `/data`, which has 7"),
+        (Map::new(8 * 4096, 512, NOTHING), "knows blocks of 4096 bytes"),
+        (Map::new(7 * 4096, 4096, NOTHING), "knows 8 blocks of `/data`, which has 7"),
     ] {
-        let refusal = journal.adopt((Path::new("/data"), 0), &map).expect_err("refused").0;
+        let refusal = journal.adopt(Path::new("/data"), 0, &map).expect_err("refused").0;
         assert!(refusal.contains(why), "{refusal}");
     }
     drop(journal);
@@ -295,14 +304,14 @@ fn a_log_that_is_cut_anywhere_admits_what_is_there() {
             admitted.push(known(&blocks));
         }
         for (count, admitted) in admitted.iter().enumerate() {
-            let map = Map::from(0, 4 * 512, [512; 2], NOTHING);
+            let map = Map::new(4 * 512, 512, NOTHING);
             let mut keys = replay::tests::of(&[NOTHING; 4]);
             records[..count].iter().for_each(|record| assert!(keys.apply(record)));
             keys.fill(&map);
             for (block, right) in admitted {
-                let (key, is_pending) = map.key(*block);
+                let BlockKey { generation, is_pending } = map.key(*block);
                 let older = is_pending.then(|| map.older(*block as u64 * 512));
-                let found: Vec<u32> = older.into_iter().chain([key]).collect();
+                let found: Vec<u32> = older.into_iter().chain([generation]).collect();
                 assert_eq!(&found, right, "block {block} after {count} records");
             }
         }

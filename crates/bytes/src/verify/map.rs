@@ -1,4 +1,4 @@
-//! Map of the verified blocks of a file: four bytes of state for each.
+//! Map of the verified blocks of a file: four bytes of state per block.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,27 +11,26 @@ use super::last_uses::LastUses;
 
 /// Bit of an entry that is set while a write to the block is in flight.
 const WRITING: u32 = 1 << 31;
-/// Bit of an entry that is set while the write of its generation may not have happened: an
-/// interrupted run was doing it.
+/// Bit of an entry that is set while the write of its generation may not have happened, because the
+/// run was interrupted.
 const PENDING: u32 = 1 << 30;
-/// Bit of an entry where a block begins, in maps whose entries are parts of blocks.
+/// Bit of the first entry of a block, in maps with several entries per block.
 const START: u32 = 1 << 29;
 /// Bits of an entry that hold the generation.
 const GENERATION: u32 = START - 1;
-/// Generation of blocks with unknown content: every generation of this job is right.
+/// Generation of blocks with unknown content: every generation of this job matches.
 pub const UNKNOWN: u32 = 0;
-/// Generation of blocks that may hold anything, after a trim or a failed write: they are not
-/// checked.
+/// Generation of blocks with any content, after a trim or a failed write; they are not checked.
 pub const NOTHING: u32 = GENERATION;
 /// Generation of blocks that were trimmed and must read as zeros.
 pub const ZEROS: u32 = GENERATION - 1;
 
-/// Generation of blocks whose last write a dry run cannot tell: any is right.
+/// Generation of blocks whose last write a dry run cannot determine: any generation matches.
 const UNSURE: u32 = GENERATION - 2;
-/// Generation of blocks that did not match: they are left alone.
+/// Generation of blocks that did not match; operations skip them.
 pub const BAD: u32 = GENERATION - 3;
 
-/// State in which a write or trim left its blocks.
+/// State of the blocks after a write or trim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     /// Written, with the next generation.
@@ -40,40 +39,76 @@ pub enum Left {
     Unsure,
     /// Trimmed: the blocks must read as zeros.
     Zeroed,
-    /// Not begun: the blocks are as they were.
+    /// Not begun: the blocks are unchanged.
     Untouched,
+}
+
+/// Positions of the verified blocks of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockGrid {
+    /// Offset of the first block.
+    pub origin: u64,
+    /// Distance between two offsets at which blocks may begin.
+    pub interval: u64,
+    /// Length of a block; a multiple of the interval.
+    pub block: u64,
+}
+
+/// Key of a block: the generation of its last write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockKey {
+    /// Generation of the last write.
+    pub generation: u32,
+    /// True if that write may not have happened.
+    pub is_pending: bool,
+}
+
+impl BlockKey {
+    /// Key of a block without a known write.
+    pub const NOTHING: BlockKey = BlockKey { generation: NOTHING, is_pending: false };
+}
+
+/// Change of one block by a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockChange {
+    /// Number of the block.
+    pub block: usize,
+    /// Generation before the write.
+    pub old: u32,
+    /// Generation after the write.
+    pub new: u32,
 }
 
 /// State of the verified blocks of one file.
 #[derive(Debug)]
 pub struct Map {
     interval: u64,
-    /// Entries of a block: more than one where blocks may begin within each other.
+    /// Entries per block: several if blocks may overlap.
     per_block: usize,
     /// Offset of the first block.
     origin: u64,
     entries: Box<[AtomicU32]>,
-    /// A write or trim has begun, so that the generations are those of this session.
+    /// True once a write or trim has begun: the generations then belong to this session.
     written: AtomicBool,
-    /// Last use of each block, where it is kept.
+    /// Last use of each block, if recorded.
     uses: OnceLock<LastUses>,
     /// Generations of the blocks whose last write may not have happened, if it did not.
     older: OnceLock<HashMap<usize, u32>>,
     /// Bytes of the file that jobs of this phase may write without this map.
     contested: Mutex<Vec<Range<u64>>>,
-    /// The plan vouches for blocks of which no write is known.
+    /// True if the plan vouches for blocks without a known write.
     vouched: AtomicBool,
 }
 
 impl Map {
-    /// Map of `size` bytes in blocks of `interval`, all of that generation.
+    /// Map of `size` bytes in blocks of `interval` bytes, all of one generation.
     pub fn new(size: u64, interval: u64, generation: u32) -> Arc<Map> {
-        Map::from(0, size, [interval; 2], generation)
+        Map::on(BlockGrid { origin: 0, interval, block: interval }, size, generation)
     }
 
-    /// Map whose first block begins at an origin and not at the start of the file. Blocks are
-    /// `block` bytes long and may begin at every `interval` bytes.
-    pub fn from(origin: u64, size: u64, [interval, block]: [u64; 2], generation: u32) -> Arc<Map> {
+    /// Map of a file of `size` bytes with blocks on a grid.
+    pub fn on(grid: BlockGrid, size: u64, generation: u32) -> Arc<Map> {
+        let BlockGrid { origin, interval, block } = grid;
         let per_block = (block / interval.max(1)).max(1) as usize;
         let count = size.saturating_sub(origin).div_ceil(interval.max(1)) as usize;
         let entries = (0..count).map(|_| AtomicU32::new(generation)).collect();
@@ -94,7 +129,7 @@ impl Map {
         self.contested.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes bytes that a job of this phase may write without this map.
+    /// Records bytes that a job of this phase may write without this map.
     pub fn contest(&self, bytes: Range<u64>) {
         self.contested().push(bytes);
     }
@@ -106,25 +141,25 @@ impl Map {
         self.contested().iter().any(|bytes| bytes.start < end && offset < bytes.end)
     }
 
-    /// Ends the phase: what other jobs may have written is unknown from now on.
+    /// Ends the phase: bytes that other jobs may have written are unknown from now on.
     pub fn settle_contested(&self) {
         let contested = std::mem::take(&mut *self.contested());
         contested.into_iter().for_each(|bytes| self.replaced(bytes));
     }
 
-    /// Notes that the plan vouches for blocks of which no write is known.
+    /// Records that the plan vouches for blocks without a known write.
     pub fn vouch(&self) {
         self.vouched.store(true, Ordering::Relaxed);
     }
 
-    /// Notes that others wrote bytes: the blocks are unknown, and only a plan that vouches for them
-    /// has them checked.
+    /// Records that other jobs wrote bytes: the blocks are unknown, and are checked only if the
+    /// plan vouches for them.
     pub fn replaced(&self, bytes: Range<u64>) {
         let vouched = self.vouched.load(Ordering::Relaxed);
         self.mark(bytes, if vouched { UNKNOWN } else { NOTHING });
     }
 
-    /// Forgets the blocks that lie in a range of bytes, in part or as a whole.
+    /// Forgets all blocks that overlap a range of bytes.
     pub fn forget(&self, bytes: Range<u64>) {
         self.mark(bytes, NOTHING);
     }
@@ -136,8 +171,8 @@ impl Map {
         }
     }
 
-    /// Takes over what another map of the same file knows: blocks that have been written by it have
-    /// other headers than this map's, unless `is_same`.
+    /// Takes over the knowledge of another map of the same file. Blocks that were written with the
+    /// other map have other headers, unless `is_same`.
     pub fn inherit(&self, other: &Map, is_same: bool) {
         for (number, entry) in other.entries.iter().enumerate() {
             let entry = entry.load(Ordering::Acquire);
@@ -189,7 +224,7 @@ impl Map {
         self.entries.iter().for_each(|entry| entry.store(UNKNOWN, Ordering::Relaxed));
     }
 
-    /// Counts a write of a dry run, of which it is sure or not that it is in the file.
+    /// Counts a write of a dry run; `sure` is true if the write is certainly in the file.
     pub fn count(&self, offset: u64, length: u64, sure: bool) {
         for block in self.blocks(offset, length) {
             let generation = match block.load(Ordering::Relaxed) {
@@ -200,7 +235,8 @@ impl Map {
         }
     }
 
-    /// Claims the blocks for a write; false, with nothing claimed, if a write to one is in flight.
+    /// Claims the blocks for a write. If a write to one of them is in flight, claims none and
+    /// returns false.
     pub fn begin_write(&self, offset: u64, length: u64) -> bool {
         if !self.is_written() {
             self.written.store(true, Ordering::Relaxed);
@@ -217,7 +253,7 @@ impl Map {
         true
     }
 
-    /// Mark of an entry of a write by its number, where blocks have several entries.
+    /// Start bit of a write's nth entry, if blocks have several entries.
     fn start(&self, nth: usize) -> u32 {
         if self.per_block > 1 && nth.is_multiple_of(self.per_block) { START } else { 0 }
     }
@@ -236,8 +272,8 @@ impl Map {
         }
     }
 
-    /// Generations that a read which starts now will be compared with; none if a write to a block
-    /// is in flight.
+    /// Checksum of the generations that a read which starts now is compared with; none if a write
+    /// to a block is in flight.
     pub fn begin_read(&self, offset: u64, length: u64) -> Option<u32> {
         self.blocks(offset, length).iter().try_fold(0u32, |sum, block| {
             let entry = block.load(Ordering::Acquire);
@@ -250,7 +286,7 @@ impl Map {
         self.any(offset, length, is_written)
     }
 
-    /// True if one of the blocks is to be left alone.
+    /// True if one of the blocks did not match and is skipped.
     pub fn has_bad(&self, offset: u64, length: u64) -> bool {
         self.any(offset, length, |generation| generation == BAD)
     }
@@ -265,54 +301,55 @@ impl Map {
         blocks.any(|block| is(block.load(Ordering::Acquire) & GENERATION))
     }
 
-    /// Replaces one generation of the block at `offset` by another, pending or not, unless another
-    /// operation has changed it since. The caller has claimed the block or not.
-    pub fn settle(&self, offset: u64, [from, to]: [u32; 2], is_claimed: bool) {
+    /// Replaces generation `from` of the block at `offset`, pending or not, by `to`, unless another
+    /// operation has changed it since. `is_claimed` is true if the caller has claimed the block.
+    pub fn settle(&self, offset: u64, from: u32, to: u32, is_claimed: bool) {
         let Some(block) = self.blocks(offset, 1).first() else { return };
         let writing = if is_claimed { WRITING } else { 0 };
         for bits in [0, PENDING, START] {
             let entry = from | writing | bits;
-            // Whoever has claimed the block meanwhile goes by what it found.
+            // An operation that has claimed the block meanwhile continues with what it found.
             let (new, order) = (to | writing, Ordering::Acquire);
             let _ = block.compare_exchange(entry, new, Ordering::AcqRel, order);
         }
     }
 
-    /// Generation of a block by its number, and whether that write may not have happened.
-    pub fn key(&self, block: usize) -> (u32, bool) {
+    /// Key of a block by its number.
+    pub fn key(&self, block: usize) -> BlockKey {
         let entry = self.entries[block].load(Ordering::Acquire);
-        (entry & GENERATION, entry & PENDING != 0)
+        BlockKey { generation: entry & GENERATION, is_pending: entry & PENDING != 0 }
     }
 
-    /// Numbers of the blocks that a write touches, with their generations before and after it.
-    pub fn writes(&self, offset: u64, length: u64) -> impl Iterator<Item = (usize, [u32; 2])> + '_ {
+    /// Changes of the blocks that a write touches.
+    pub fn writes(&self, offset: u64, length: u64) -> impl Iterator<Item = BlockChange> + '_ {
         self.range(offset, length).map(|block| {
-            let (old, is_pending) = self.key(block);
-            (block, [if is_pending { UNKNOWN } else { old }, next(old)])
+            let BlockKey { generation, is_pending } = self.key(block);
+            let old = if is_pending { UNKNOWN } else { generation };
+            BlockChange { block, old, new: next(generation) }
         })
     }
 
-    /// Sets what [`Map::key`] gives.
-    pub fn set_key(&self, block: usize, (generation, is_pending): (u32, bool)) {
-        let pending = if is_pending { PENDING } else { 0 };
-        self.entries[block].store(generation | pending, Ordering::Release);
+    /// Sets the key of a block by its number.
+    pub fn set_key(&self, block: usize, key: BlockKey) {
+        let pending = if key.is_pending { PENDING } else { 0 };
+        self.entries[block].store(key.generation | pending, Ordering::Release);
     }
 
-    /// True while the write of the block's generation may not have happened.
+    /// True while the last write of the block at `offset` may not have happened.
     pub fn is_pending(&self, offset: u64) -> bool {
         self.entry(offset) & PENDING != 0
     }
 
-    /// Sets the generations that blocks have if their pending writes did not happen.
+    /// Sets the generations of blocks whose pending writes did not happen.
     pub fn set_pending(&self, older: HashMap<usize, u32>) {
         // A map takes the keys of one journal, once.
         let _ = self.older.set(older);
     }
 
-    /// Blocks whose last write may still not have happened, and their generations if it did not.
+    /// Blocks with a pending write, and their generations if it did not happen.
     pub fn pending(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
         let all = self.older.get().into_iter().flatten();
-        all.map(|(block, older)| (*block, *older)).filter(|(block, _)| self.key(*block).1)
+        all.map(|(block, older)| (*block, *older)).filter(|(block, _)| self.key(*block).is_pending)
     }
 
     /// Generation of the block at `offset` if its pending write did not happen.
@@ -322,24 +359,24 @@ impl Map {
         known.copied().unwrap_or(UNKNOWN)
     }
 
-    /// Keeps the last use of each block from now on.
+    /// Records the last use of each block from now on.
     pub fn keep_uses(&self) {
         self.uses.get_or_init(|| LastUses::new(self.entries.len()));
     }
 
-    /// Notes that blocks were used at that time, in ms since 1970.
+    /// Records the last use of blocks, if recorded.
     pub fn used(&self, offset: u64, length: u64, last: LastUse) {
         if let Some(uses) = self.uses.get() {
             uses.note(self.range(offset, length), last);
         }
     }
 
-    /// Last use of the block at `offset`, where it is kept.
+    /// Last use of the block at `offset`, if recorded.
     pub fn last_use(&self, offset: u64) -> Option<LastUse> {
         self.uses.get()?.of(self.range(offset, 1).next()?)
     }
 
-    /// Bytes of a block, and the offset of the first one.
+    /// Interval of the blocks, and the offset of the first block.
     pub fn geometry(&self) -> (u64, u64) {
         (self.interval, self.origin)
     }
@@ -357,8 +394,8 @@ impl Map {
         }
     }
 
-    /// True if the block at `offset` is as one write or trim has left it: no other one has replaced
-    /// a part of it.
+    /// True if one write or trim covered the whole block at `offset`, and no later operation has
+    /// replaced a part of it.
     fn is_whole(&self, offset: u64) -> bool {
         let length = self.interval * self.per_block as u64;
         let mut entries = self.blocks(offset, length).iter();
@@ -375,8 +412,8 @@ impl Map {
         }
     }
 
-    /// Generation of the write in flight to the block at `offset`, which the caller has claimed.
-    /// Without a claim, that of the last completed write.
+    /// Generation of the write in flight to the block at `offset`, if the caller has claimed it;
+    /// otherwise the generation of the last completed write.
     pub fn under_way(&self, offset: u64) -> u32 {
         let entry = self.entry(offset);
         let generation = entry & GENERATION;
@@ -384,12 +421,12 @@ impl Map {
     }
 }
 
-/// Generation after `generation`; skips those with a meaning of their own.
+/// Generation after `generation`; skips reserved values.
 pub fn next(generation: u32) -> u32 {
     if generation + 1 >= BAD { 1 } else { generation + 1 }
 }
 
-/// True for the generation of a write: one of those that headers hold.
+/// True for the generation of a write, not for reserved values.
 pub fn is_written(generation: u32) -> bool {
     generation != UNKNOWN && generation < BAD
 }
@@ -431,46 +468,49 @@ mod tests {
     #[test]
     fn a_pending_write_is_settled_unless_another_one_began() {
         let map = Map::new(4 * 4096, 4096, NOTHING);
-        map.set_key(1, (6, true));
+        map.set_key(1, BlockKey { generation: 6, is_pending: true });
         map.set_pending(HashMap::from([(1, 5)]));
         assert_eq!((map.finished(4096), map.older(4096), map.is_pending(4096)), (6, 5, true));
         assert_eq!(map.pending().collect::<Vec<_>>(), [(1, 5)]);
         assert!(map.begin_write(4096, 4096));
         assert_eq!(map.under_way(4096), 7, "no key is used twice");
-        map.settle(4096, [6, 5], false);
-        assert_eq!(map.under_way(4096), 7, "whoever claimed it goes by what it found");
+        map.settle(4096, 6, 5, false);
+        assert_eq!(map.under_way(4096), 7, "the claim continues with what it found");
         map.end_write(4096, 4096, Left::Untouched);
         assert!(map.is_pending(4096));
-        map.settle(4096, [7, 5], false);
+        map.settle(4096, 7, 5, false);
         assert!(map.is_pending(4096), "another generation");
-        map.settle(4096, [6, 5], false);
+        map.settle(4096, 6, 5, false);
         assert_eq!((map.finished(4096), map.is_pending(4096)), (5, false));
         assert_eq!(map.pending().count(), 0);
-        map.settle(4096, [5, BAD], false);
+        map.settle(4096, 5, BAD, false);
         assert!(map.has_bad(0, 8192) && !map.is_known(0, 8192) && !map.is_nothing(0, 8192));
         assert!(map.is_nothing(8192, 8192));
     }
 
+    fn write(map: &Map, offset: u64, left: Left) {
+        assert!(map.begin_write(offset, 2048));
+        map.end_write(offset, 2048, left);
+    }
+
     #[test]
     fn a_block_of_which_a_part_was_replaced_is_unknown() {
-        let map = Map::from(0, 8192, [512, 2048], UNKNOWN);
-        let write = |offset, left| {
-            assert!(map.begin_write(offset, 2048));
-            map.end_write(offset, 2048, left);
-        };
-        write(0, Left::Written);
+        let grid = BlockGrid { origin: 0, interval: 512, block: 2048 };
+        let map = Map::on(grid, 8192, UNKNOWN);
+        write(&map, 0, Left::Written);
         assert_eq!([0, 512, 2048].map(|at| map.finished(at)), [1, NOTHING, UNKNOWN]);
-        write(512, Left::Written);
+        write(&map, 512, Left::Written);
         assert_eq!([0, 512, 2048].map(|at| map.finished(at)), [NOTHING, 2, NOTHING]);
-        write(0, Left::Written);
+        write(&map, 0, Left::Written);
         assert_eq!([0, 512].map(|at| map.finished(at)), [2, NOTHING]);
-        write(1024, Left::Zeroed);
+        write(&map, 1024, Left::Zeroed);
         assert_eq!([0, 1024].map(|at| map.finished(at)), [NOTHING, ZEROS]);
     }
 
     #[test]
     fn blocks_are_counted_from_the_origin() {
-        let map = Map::from(1024, 1024 + 3 * 4096, [4096; 2], UNKNOWN);
+        let grid = BlockGrid { origin: 1024, interval: 4096, block: 4096 };
+        let map = Map::on(grid, 1024 + 3 * 4096, UNKNOWN);
         assert_eq!((map.blocks_known(), map.range(1024 + 4096, 8192)), (3, 1..3));
         assert!(map.begin_write(1024, 4096) && map.begin_write(5120, 4096));
         assert!(!map.begin_write(5120, 8192), "one of them is being written");

@@ -17,7 +17,7 @@ use candor_plan::blocks::{Format, Pattern, Sum, Verify as Plan};
 use candor_record::{BlockIdentity, MismatchKind, WrongByte};
 
 use self::fio_header::{FioHeader, Stamp};
-pub use self::map::{BAD, Left, Map, NOTHING, UNKNOWN, ZEROS};
+pub use self::map::{BAD, BlockChange, BlockGrid, BlockKey, Left, Map, NOTHING, UNKNOWN, ZEROS};
 use super::mismatch::{BlockMismatch, MismatchedBlocks};
 use super::words::WordMaker;
 
@@ -30,7 +30,7 @@ pub struct Expected {
     pub seed: u64,
     /// Generation, or [`UNKNOWN`].
     pub generation: u32,
-    /// Sequence number of the write, where it is known before the block is read.
+    /// Sequence number of the write, if known before the block is read.
     pub number: Option<u64>,
 }
 
@@ -62,7 +62,7 @@ pub fn check_pending(
         Err(wrong) => wrong,
     };
     if !map::is_written(old) {
-        // What was there before its first write is not known.
+        // The content before the first write is unknown.
         return (None, Some(NOTHING));
     }
     if check(old).is_ok() {
@@ -87,7 +87,7 @@ fn field<const N: usize>(block: &[u8], at: usize) -> [u8; N] {
 pub enum Form {
     /// candor's own headers.
     Own,
-    /// Headers that other tools know, and the pattern behind them where it is known.
+    /// Headers of other tools, and the pattern after them, if known.
     Acca(Box<FioHeader>, Option<Pattern>),
     /// No header; all bytes are known.
     Pattern(Pattern),
@@ -98,7 +98,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Format that the plan requests; `pattern` is that of the plan's content.
+    /// Format that the plan requests; `pattern` is the pattern of the plan's content.
     pub fn new(plan: &Plan, pattern: Option<&Pattern>) -> Form {
         match (plan.format, pattern) {
             (Format::Own, _) => Form::Own,
@@ -167,8 +167,8 @@ impl Form {
         compare(&block[skipped..], &scratch[at + skipped..at + block.len()], skipped)
     }
 
-    /// Checks a block of which neither this run nor a journal knows a write: none where the block
-    /// itself does not tell either what was written there.
+    /// Checks a block without a known write in this run or in a journal; none if its header does
+    /// not identify the write either.
     #[cold]
     pub fn check_by_header(
         &self,
@@ -179,7 +179,7 @@ impl Form {
     ) -> Option<Result<(), BlockMismatch>> {
         match self {
             Form::Own => candor_header::check_by_header(block, expected),
-            // No other format tells whose block it is.
+            // No other format identifies the block.
             _ => self.check(block, expected, at, scratch).ok().map(Ok),
         }
     }

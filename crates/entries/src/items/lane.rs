@@ -1,4 +1,4 @@
-//! An item in progress: where it stands, and what its operations have made of it.
+//! An item in progress: its next operation, and its state after the operations so far.
 
 use candor_engine::clock::Ticks;
 use candor_engine::operation::{Op, Slot};
@@ -20,7 +20,7 @@ pub struct Lane {
     pub(super) list: u32,
     /// Index of the next step.
     pub(super) step: usize,
-    /// Offset of its next read or write; 0 where the step has not begun.
+    /// Offset of its next read or write; 0 before the step has begun.
     pub(super) offset: u64,
     /// First byte of the part of the file that is worked on, and bytes of that part.
     pub(super) start: u64,
@@ -28,13 +28,13 @@ pub struct Lane {
     /// Offset at which reads and writes in order begin, and bytes of the file for other orders.
     pub(super) from: u64,
     pub(super) file: u64,
-    /// Bytes that the plan gives the file, where items are taken.
+    /// Planned length of the file, if items are taken.
     pub(super) planned: u64,
     /// Reads and writes that are left for this visit of the file.
     pub(super) moves_left: u64,
-    /// The item as it was taken, where items are taken.
+    /// The item as taken, if items are taken.
     pub(super) taken: Option<Taken>,
-    /// States in which the steps so far have left it, here and in the tree to which it goes.
+    /// Current state of the item, in its tree and in the destination tree.
     pub(super) now: Known,
     pub(super) other_now: Option<Known>,
     /// The item's file among all others.
@@ -42,7 +42,7 @@ pub struct Lane {
     /// Bytes that were read or written.
     pub(super) moved: u64,
     pub(super) in_flight: u32,
-    /// Blocks that were written, and wait for being read back.
+    /// Written blocks that wait to be read back.
     pub(super) unread: u32,
     /// A write whose blocks are read before it.
     pub(super) held: Option<Held>,
@@ -98,7 +98,7 @@ impl Lane {
         }
     }
 
-    /// The part of its file that an operation reads or writes, where items are taken.
+    /// The part of its file that an operation reads or writes, if items are taken.
     pub fn part(&self, slot: &Slot) -> Part {
         let nth = self.taken.map_or(0, |taken| taken.nth);
         Part { nth, file: self.planned, offset: slot.offset, length: slot.length }
@@ -110,7 +110,7 @@ impl Lane {
         Of { key: self.key, part: self.part(slot) }
     }
 
-    /// Makes a read of the write in the slot, which waits until that has ended.
+    /// Replaces the write in the slot by a read; the write waits until the read has ended.
     pub fn read_first(&mut self, slot: &mut Slot) {
         slot.op = Op(READ_BACK);
         self.held = Some(Held { offset: slot.offset, length: slot.length, is_checked: false });
@@ -121,13 +121,13 @@ impl Lane {
         self.held.is_some_and(|held| !held.is_checked)
     }
 
-    /// Ends the read before a write, which starts where its blocks match.
+    /// Ends the read before a write; the write starts if `may_write` is set.
     pub fn end_read_first(&mut self, may_write: bool) {
         let held = self.held.take().filter(|_| may_write);
         self.held = held.map(|held| Held { is_checked: true, ..held });
     }
 
-    /// Puts the write whose blocks were read into the slot; false where there is none.
+    /// Puts the write whose blocks were read into the slot; false if there is none.
     pub fn draw_held(&mut self, number: u32, slot: &mut Slot) -> bool {
         let Some(held) = self.held.take_if(|held| held.is_checked) else { return false };
         slot.op = Op(Step::Write as u8);
@@ -137,17 +137,17 @@ impl Lane {
         true
     }
 
-    /// Leaves out the operation in the slot, which is not issued.
+    /// Skips the operation in the slot, which is not issued.
     pub fn leave_out(&mut self) {
         self.in_flight -= 1;
     }
 
-    /// Counts an operation on an item of a window, and gives the time in which its file was open,
-    /// once it is closed.
+    /// Counts an operation on an item of a window; after the close, returns the time of the open.
     pub(super) fn open_ended(
         &mut self,
         slot: &Slot,
-        (started, is_done): (Ticks, bool),
+        started: Ticks,
+        is_done: bool,
     ) -> Option<(Op, Ticks)> {
         match step_of(slot)? {
             step @ (Step::Open | Step::Create) => {
@@ -166,12 +166,12 @@ impl Lane {
         }
     }
 
-    /// True where nothing of the item is in flight, and nothing is still to be read back.
+    /// True if no operation of the item is in flight, and no block waits to be read back.
     pub fn rests(&self) -> bool {
         self.in_flight == 0 && self.unread == 0
     }
 
-    /// Notes a block that was written and is to be read back.
+    /// Records a written block to be read back.
     pub fn is_to_be_read(&mut self, written: &Slot) -> Unread {
         self.unread += 1;
         let Slot { tag, handle, offset, length, .. } = *written;
@@ -187,7 +187,7 @@ impl Lane {
         self.in_flight += 1;
     }
 
-    /// True where the next operation is the first of its step.
+    /// True if the next operation is the first of its step.
     pub fn begins_step(&self) -> bool {
         self.offset == 0
     }

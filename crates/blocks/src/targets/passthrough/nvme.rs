@@ -1,4 +1,4 @@
-//! NVMe commands, and what a namespace says of itself.
+//! NVMe commands, and the properties of a namespace.
 
 mod metadata;
 mod zones;
@@ -11,10 +11,12 @@ use std::os::unix::fs::FileTypeExt;
 use candor_engine::operation::Slot;
 use candor_plan::blocks::{NvmeWrite, Protection, UringCmd};
 
+use crate::stream::region::Extent;
+
 pub use self::metadata::{Metadata, Tags, WrongTag};
 pub use self::zones::{ReportedZone, ZoneAction};
 
-/// A command, as the kernel takes it by `ioctl` and by io_uring alike.
+/// A command, in the kernel's format for both `ioctl` and io_uring.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Command {
@@ -27,7 +29,7 @@ pub struct Command {
     address: u64,
     metadata_bytes: u32,
     data_bytes: u32,
-    /// Words 10 to 15, whose meaning is the command's.
+    /// Words 10 to 15; their meaning depends on the command.
     words: [u32; 6],
     timeout_ms: u32,
     result: u32,
@@ -36,6 +38,24 @@ pub struct Command {
 impl Command {
     /// Size of the kernel's structure.
     pub const BYTES: usize = size_of::<Command>();
+
+    fn with_tags(mut self, metadata: Metadata, start: u64, extra: Extra) -> Command {
+        if let Some(tags) = metadata.tags {
+            let [low, high] = tags.reference_words(start);
+            let makes = if metadata.is_by_host { 0 } else { extra.flags & MAKES_PROTECTION };
+            self.words[2] |= extra.flags & !MAKES_PROTECTION | makes;
+            (self.words[4], self.words[5]) = (low, extra.tags);
+            self.words_2_and_3 = [0, high];
+        }
+        self
+    }
+
+    fn with_metadata(self, address: *mut u8, bytes: u64) -> Command {
+        match bytes {
+            0 => self,
+            _ => Command { metadata: address as u64, metadata_bytes: bytes as u32, ..self },
+        }
+    }
 
     /// The bytes of the structure.
     pub fn bytes(&self) -> [u8; Command::BYTES] {
@@ -68,7 +88,7 @@ pub mod opcode {
 
 /// Force unit access, in word 12 of a transfer.
 const FUA: u32 = 1 << 30;
-/// The controller makes protection information, or takes it off; in word 12 of a transfer.
+/// The controller inserts or strips protection information (PRACT); in word 12 of a transfer.
 const MAKES_PROTECTION: u32 = 1 << 29;
 /// Blocks that are written with zeros may be deallocated; in word 12.
 const MAY_DEALLOCATE: u32 = 1 << 25;
@@ -76,7 +96,7 @@ const MAY_DEALLOCATE: u32 = 1 << 25;
 const CHECKS: [u32; 3] = [1 << 28, 1 << 27, 1 << 26];
 /// Deallocation, in word 11 of dataset management.
 const DEALLOCATE: u32 = 1 << 2;
-/// Flags of word 12 that are not of protection information.
+/// Flags of word 12 other than protection information.
 const COMMON: u32 = FUA | MAY_DEALLOCATE;
 /// Command of io_uring that carries an NVMe command.
 pub const URING_CMD_IO: u32 = 0xc048_4e80;
@@ -85,28 +105,28 @@ const IOCTL_ID: libc::Ioctl = 0x4e40;
 const IOCTL_ADMIN: libc::Ioctl = 0xc048_4e41_u32 as libc::Ioctl;
 const IOCTL_IO: libc::Ioctl = 0xc048_4e43_u32 as libc::Ioctl;
 
-/// Words of a transfer beside its place.
+/// Additional words of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extra {
-    /// Flags of word 12; those of protection information are for blocks that have some.
+    /// Flags of word 12; protection flags apply only to blocks with protection information.
     flags: u32,
-    /// Word 15: the tag of protection information, and the bits of it that are checked.
+    /// Word 15: the application tag, and its mask.
     tags: u32,
 }
 
 impl Extra {
-    /// Words of reads. The controller checks what it made; what the host made the host checks, so
-    /// that it can tell what is wrong.
+    /// Words of reads. The controller checks tags that it inserted. The host checks its own tags,
+    /// so that it can report which tag is wrong.
     pub fn of_reads(fua: bool, protection: Protection) -> Extra {
         Extra::of(fua, protection, !protection.made_by_host)
     }
 
-    /// Words of writes. The controller checks what the host made.
+    /// Words of writes. The controller checks the host's tags.
     pub fn of_writes(fua: bool, protection: Protection) -> Extra {
         Extra::of(fua, protection, protection.made_by_host)
     }
 
-    /// Words of the command that writes.
+    /// Words of the engine's write command.
     pub fn of_write_command(options: &UringCmd) -> Extra {
         let (fua, protection) = (options.fua_writes, options.protection);
         match options.write {
@@ -117,7 +137,7 @@ impl Extra {
                 let more = if options.deallocate { MAY_DEALLOCATE } else { 0 };
                 Extra { flags: extra.flags | more, ..extra }
             }
-            // The controller checks, and has nothing to make or to take off.
+            // The controller checks only; it inserts and strips no tags.
             NvmeWrite::Verify => {
                 let extra = Extra::of(fua, protection, true);
                 Extra { flags: extra.flags & !MAKES_PROTECTION, ..extra }
@@ -142,7 +162,16 @@ impl Default for Extra {
     }
 }
 
-/// Most ranges of a command.
+/// Memory of a transfer.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// Address of the blocks.
+    pub address: *mut u8,
+    /// Distance from the blocks to their metadata, if metadata is separate.
+    pub metadata_at: usize,
+}
+
+/// Maximum number of ranges of a command.
 pub const RANGES_MAX: u32 = 256;
 
 /// A range of blocks to deallocate.
@@ -157,17 +186,17 @@ pub struct Range {
 /// A namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Namespace {
-    /// Number by which its controller knows it.
+    /// Namespace ID.
     pub number: u32,
     /// Bytes of a logical block, without metadata.
     pub block_bytes: u32,
     /// Logical blocks.
     pub blocks: u64,
-    /// Number of its format among those of its controller.
+    /// Index of its LBA format.
     pub format: u8,
-    /// Most bytes of one command; none where the controller sets no limit.
+    /// Maximum bytes of one command; none if the controller sets no limit.
     pub most_bytes: Option<u64>,
-    /// Metadata of its blocks, where they have any.
+    /// Metadata of its blocks, if any.
     pub metadata: Option<Metadata>,
 }
 
@@ -176,19 +205,19 @@ impl Namespace {
         Command { opcode, namespace: self.number, ..Command::default() }
     }
 
-    /// Bytes of a block as commands carry it: with its metadata, where that follows it.
+    /// Bytes of a block in a command, including metadata that follows the block.
     #[inline(always)]
     pub fn unit(&self) -> u64 {
         let extended = self.metadata.filter(|metadata| metadata.is_extended && metadata.is_moved);
         u64::from(self.block_bytes) + extended.map_or(0, |metadata| u64::from(metadata.bytes))
     }
 
-    /// Protection information that commands carry, where they carry some.
+    /// Protection information that commands carry, if any.
     pub fn moved_tags(&self) -> Option<Tags> {
         self.metadata.filter(|metadata| metadata.is_moved)?.tags
     }
 
-    /// Bytes of metadata that so many bytes have in memory of their own.
+    /// Bytes of separate metadata for `length` bytes of data.
     #[inline(always)]
     pub fn metadata_apart(&self, length: u64) -> u64 {
         match self.metadata {
@@ -201,74 +230,50 @@ impl Namespace {
 
     /// True for whole blocks.
     #[inline(always)]
-    pub fn is_whole(&self, (offset, length): (u64, u64)) -> bool {
+    pub fn is_whole(&self, extent: Extent) -> bool {
+        let Extent { base: offset, size: length } = extent;
         match self.metadata {
             None => (offset | length) & (u64::from(self.block_bytes) - 1) == 0,
             Some(_) => offset.is_multiple_of(self.unit()) && length.is_multiple_of(self.unit()),
         }
     }
 
-    /// A read or write of whole blocks. Metadata that does not follow its blocks is so many bytes
-    /// behind their address.
+    /// A read or write of whole blocks.
     #[inline(always)]
-    pub fn transfer(
-        &self,
-        opcode: u8,
-        (offset, length): (u64, u64),
-        (address, metadata_at): (*mut u8, usize),
-        extra: Extra,
-    ) -> Command {
-        let unit = self.unit();
-        let start = offset / unit;
-        // The number of blocks is one less than it says.
+    pub fn transfer(&self, opcode: u8, extent: Extent, memory: Memory, extra: Extra) -> Command {
+        let (unit, length) = (self.unit(), extent.size);
+        let start = extent.base / unit;
+        // The command holds the number of blocks minus one.
         let count = (length / unit).wrapping_sub(1) as u32 & 0xffff;
         let command = Command {
-            address: address as u64,
+            address: memory.address as u64,
             data_bytes: length as u32,
             words: [start as u32, (start >> 32) as u32, count | extra.flags & COMMON, 0, 0, 0],
             ..self.of(opcode)
         };
         match self.metadata {
             None => command,
-            Some(metadata) => self.with_metadata(command, metadata, (start, length), {
-                (address.wrapping_add(metadata_at), extra)
-            }),
+            Some(metadata) => {
+                let bytes = self.metadata_apart(length);
+                let address = memory.address.wrapping_add(memory.metadata_at);
+                command.with_tags(metadata, start, extra).with_metadata(address, bytes)
+            }
         }
     }
 
-    fn with_metadata(
-        &self,
-        mut command: Command,
-        metadata: Metadata,
-        (start, length): (u64, u64),
-        (address, extra): (*mut u8, Extra),
-    ) -> Command {
-        if let Some(tags) = metadata.tags {
-            let [low, high] = tags.reference_words(start);
-            let makes = if metadata.is_by_host { 0 } else { extra.flags & MAKES_PROTECTION };
-            command.words[2] |= extra.flags & !MAKES_PROTECTION | makes;
-            (command.words[4], command.words[5]) = (low, extra.tags);
-            command.words_2_and_3 = [0, high];
-        }
-        let bytes = self.metadata_apart(length);
-        if bytes > 0 {
-            (command.metadata, command.metadata_bytes) = (address as u64, bytes as u32);
-        }
-        command
-    }
-
-    /// A command to whole blocks that carries none of their bytes.
-    pub fn without_bytes(&self, opcode: u8, place: (u64, u64), extra: Extra) -> Command {
-        let command = self.transfer(opcode, place, (std::ptr::null_mut(), 0), extra);
+    /// A command to whole blocks without data.
+    pub fn without_bytes(&self, opcode: u8, extent: Extent, extra: Extra) -> Command {
+        let none = Memory { address: std::ptr::null_mut(), metadata_at: 0 };
+        let command = self.transfer(opcode, extent, none, extra);
         Command { data_bytes: 0, metadata: 0, metadata_bytes: 0, ..command }
     }
 
-    /// Blocks of an operation that carry protection information: the number of each, its bytes and
-    /// its metadata.
+    /// Blocks of an operation that carry protection information: number, data, metadata and tags of
+    /// each block.
     ///
     /// # Safety
     /// The slot's buffer is not in use elsewhere, and has room for its blocks and, `metadata_at`
-    /// behind its start, for their metadata.
+    /// bytes after its start, for their metadata.
     pub unsafe fn blocks_in<'a>(
         &self,
         slot: &Slot,
@@ -287,8 +292,8 @@ impl Namespace {
             } else {
                 metadata_at + nth as usize * bytes
             };
-            // SAFETY: both lie in the slot's buffer, apart from each other and from those of other
-            // blocks; it is not used elsewhere, as the caller says.
+            // SAFETY: both slices are in the slot's buffer and overlap neither each other nor other
+            // blocks; the caller guarantees that the buffer is not used elsewhere.
             let (data, metadata) = unsafe {
                 (
                     std::slice::from_raw_parts_mut(address.add(nth_byte), block_bytes),
@@ -299,12 +304,12 @@ impl Namespace {
         })
     }
 
-    /// A deallocation of that many ranges, whose list has to outlive the command.
+    /// A deallocation of `count` ranges; their list must outlive the command.
     pub fn deallocation(&self, list: *const Range, count: u32) -> Command {
         Command {
             address: list as u64,
             data_bytes: size_of::<Range>() as u32 * count,
-            // The number of ranges is one less than it says.
+            // The command holds the number of ranges minus one.
             words: [count.wrapping_sub(1) & 0xff, DEALLOCATE, 0, 0, 0, 0],
             ..self.of(opcode::DATASET)
         }
@@ -316,7 +321,7 @@ impl Namespace {
         Range { attributes: 0, blocks: (length / unit) as u32, start: offset / unit }
     }
 
-    /// A flush of all that was written to the namespace.
+    /// A flush of the namespace.
     pub fn flushing(&self) -> Command {
         self.of(opcode::FLUSH)
     }
@@ -325,23 +330,24 @@ impl Namespace {
         call(file, IOCTL_IO, self.flushing())
     }
 
-    /// Reads the whole blocks that fit, from the block on in which the offset lies.
+    /// Reads all whole blocks that fit, from the block that contains the offset.
     pub(super) fn read(&self, file: &File, buffer: &mut [u8], offset: u64) -> io::Result<u64> {
         let unit = self.unit();
-        let (offset, length) = (offset / unit * unit, buffer.len() as u64 / unit * unit);
+        let length = buffer.len() as u64 / unit * unit;
+        let extent = Extent { base: offset / unit * unit, size: length };
         let mut metadata = vec![0_u8; self.metadata_apart(length) as usize];
         let address = buffer.as_mut_ptr();
         let metadata_at = (metadata.as_mut_ptr() as usize).wrapping_sub(address as usize);
-        let command =
-            self.transfer(opcode::READ, (offset, length), (address, metadata_at), Extra::default());
+        let memory = Memory { address, metadata_at };
+        let command = self.transfer(opcode::READ, extent, memory, Extra::default());
         call(file, IOCTL_IO, command).map(|()| length)
     }
 }
 
-/// Carries a command out.
+/// Executes a command.
 fn call(file: &File, request: libc::Ioctl, mut command: Command) -> io::Result<()> {
     // SAFETY: the kernel reads the command and writes its result into it; the memory that the
-    // command names belongs to the caller, who holds it until the call returns.
+    // command refers to belongs to the caller until the call returns.
     let returned = unsafe { libc::ioctl(file.as_raw_fd(), request, &raw mut command) };
     match returned {
         0 => Ok(()),
@@ -350,14 +356,14 @@ fn call(file: &File, request: libc::Ioctl, mut command: Command) -> io::Result<(
     }
 }
 
-/// Bytes of a page of identification.
+/// Length of an Identify page.
 const PAGE_BYTES: usize = 4096;
 
-/// Page of a namespace that belongs to a set of commands.
+/// CNS value of a namespace's page for a command set.
 const OF_COMMAND_SET: u32 = 5;
 
-/// A page of identification; some belong to a set of commands, by its number.
-fn page(file: &File, namespace: u32, [which, commands]: [u32; 2]) -> io::Result<Vec<u8>> {
+/// An Identify page: `kind` is the CNS value, `command_set` the CSI value.
+fn page(file: &File, namespace: u32, kind: u32, command_set: u32) -> io::Result<Vec<u8>> {
     const IDENTIFY: u8 = 0x06;
     let mut page = vec![0; PAGE_BYTES];
     let command = Command {
@@ -365,18 +371,18 @@ fn page(file: &File, namespace: u32, [which, commands]: [u32; 2]) -> io::Result<
         namespace,
         address: page.as_mut_ptr() as u64,
         data_bytes: PAGE_BYTES as u32,
-        words: [which, commands << 24, 0, 0, 0, 0],
+        words: [kind, command_set << 24, 0, 0, 0, 0],
         ..Command::default()
     };
     call(file, IOCTL_ADMIN, command).map(|()| page)
 }
 
-/// Asks a namespace for its size and format, and its controller for its limit. `by_host` says
-/// whether the host makes the protection information.
+/// Queries a namespace for its size and format, and its controller for its limit. `by_host` is true
+/// if the host makes the protection information.
 pub(super) fn identify(file: &File, by_host: bool) -> io::Result<Namespace> {
     const OF_NAMESPACE: u32 = 0;
     const OF_CONTROLLER: u32 = 1;
-    // Block devices answer as well, and take no commands by io_uring.
+    // Block devices answer too, but accept no commands by io_uring.
     if !file.metadata()?.file_type().is_char_device() {
         return Err(io::Error::from_raw_os_error(libc::ENOTTY));
     }
@@ -386,33 +392,35 @@ pub(super) fn identify(file: &File, by_host: bool) -> io::Result<Namespace> {
         return Err(io::Error::last_os_error());
     }
     let number = number as u32;
-    let namespace = page(file, number, [OF_NAMESPACE, 0])?;
-    let controller = page(file, 0, [OF_CONTROLLER, 0])?;
-    // Formats of protection information are told by controllers that know of others than one.
+    let namespace = page(file, number, OF_NAMESPACE, 0)?;
+    let controller = page(file, 0, OF_CONTROLLER, 0)?;
+    // Controllers with several formats of protection information report the format.
     let extends = controller[97] & 0x80 != 0;
-    let extensions = extends.then(|| page(file, number, [OF_COMMAND_SET, 0])).transpose()?;
-    read(number, [&namespace, &controller], extensions.as_deref(), by_host)
+    let extensions = extends.then(|| page(file, number, OF_COMMAND_SET, 0)).transpose()?;
+    read(number, &namespace, &controller, extensions.as_deref(), by_host)
+}
+
+/// Offset of a format in the page of a namespace.
+fn format_at(format: usize) -> usize {
+    128 + 4 * format
 }
 
 /// Reads the pages.
 fn read(
     number: u32,
-    [namespace, controller]: [&[u8]; 2],
+    namespace: &[u8],
+    controller: &[u8],
     extensions: Option<&[u8]>,
     by_host: bool,
 ) -> io::Result<Namespace> {
-    let unusable = |why: &str| io::Error::new(io::ErrorKind::Unsupported, why.to_owned());
-    let number_at = |at: usize, bytes: usize| -> u64 {
-        namespace[at..at + bytes].iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
-    };
     let chosen = namespace[26];
-    let nth = usize::from(chosen & 0xf | (chosen & 0x60) >> 1);
-    let format = 128 + 4 * nth;
-    let shift = namespace[format + 2];
+    let format = usize::from(chosen & 0xf | (chosen & 0x60) >> 1);
+    let shift = namespace[format_at(format) + 2];
     if !(9..=24).contains(&shift) {
-        return Err(unusable("its format is unknown"));
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "its format is unknown"));
     }
-    // In units of the smallest page of the controller, which are 4 KiB.
+    let blocks = namespace[..8].iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+    // In units of the controller's smallest page, 4 KiB.
     let limit = match controller[77] {
         0 => None,
         power => Some((PAGE_BYTES as u64) << u32::from(power).min(48)),
@@ -420,17 +428,17 @@ fn read(
     Ok(Namespace {
         number,
         block_bytes: 1 << shift,
-        blocks: number_at(0, 8),
-        format: nth as u8,
-        // The number of blocks has 16 bits.
+        blocks,
+        format: format as u8,
+        // The number of blocks in a command has 16 bits.
         most_bytes: Some(limit.unwrap_or(u64::MAX).min(1 << (16 + u32::from(shift)))),
-        metadata: Metadata::of(namespace, extensions, [format, nth], by_host)?,
+        metadata: Metadata::of(namespace, extensions, format, by_host)?,
     })
 }
 
-/// The error number for a command's status, as the kernel has it for I/O by blocks.
+/// The error number of a command's status, as in the kernel's block layer.
 pub fn errno(status: u32) -> i32 {
-    // Bits above tell whether to try again.
+    // Higher bits are retry hints.
     match status & 0x7ff {
         0x81 => libc::ENOSPC,
         0x80 | 0x82 | 0x21 => libc::EREMOTEIO,
@@ -448,12 +456,12 @@ pub fn errno(status: u32) -> i32 {
 
 #[cfg(test)]
 impl Namespace {
-    /// A namespace whose blocks have protection information of the host behind them.
+    /// A namespace with extended blocks, whose protection information the host makes.
     pub fn extended(block_bytes: u32, metadata: u8) -> Namespace {
         let (mut namespace, controller) = (vec![0; PAGE_BYTES], vec![0; PAGE_BYTES]);
         (namespace[26], namespace[29], namespace[128]) = (0x10, 1, metadata);
         namespace[130] = block_bytes.ilog2() as u8;
-        read(1, [&namespace, &controller], None, true).expect("usable")
+        read(1, &namespace, &controller, None, true).expect("usable")
     }
 }
 
@@ -473,7 +481,7 @@ mod tests {
     #[test]
     fn a_namespace_by_its_pages() {
         let (namespace, controller) = pages();
-        let found = read(7, [&namespace, &controller], None, false).expect("usable");
+        let found = read(7, &namespace, &controller, None, false).expect("usable");
         let whole = Namespace {
             number: 7,
             block_bytes: 4096,
@@ -485,7 +493,7 @@ mod tests {
         assert_eq!(found, whole);
         let mut odd = namespace.clone();
         odd[128 + 14] = 0;
-        assert!(read(7, [&odd, &controller], None, false).is_err());
+        assert!(read(7, &odd, &controller, None, false).is_err());
     }
 
     /// A namespace whose blocks have that much metadata; DPS, and whether the host makes it.
@@ -493,18 +501,17 @@ mod tests {
         let (mut namespace, controller) = pages();
         (namespace[128 + 12], namespace[29]) = (bytes, dps);
         namespace[26] |= if is_extended { 0x10 } else { 0 };
-        read(1, [&namespace, &controller], None, by_host).expect("usable")
+        read(1, &namespace, &controller, None, by_host).expect("usable")
     }
 
     #[test]
     fn commands_as_the_kernel_reads_them() {
         let (namespace, controller) = pages();
-        let namespace = read(1, [&namespace, &controller], None, false).expect("usable");
+        let namespace = read(1, &namespace, &controller, None, false).expect("usable");
         let start = (1_u64 << 33) + 5;
-        let place = (start << 12, 3 << 12);
+        let place = extent(start << 12, 3 << 12);
         let fua = Extra::of_writes(true, Protection::DEFAULT);
-        let at = (std::ptr::dangling_mut(), 0);
-        let command = namespace.transfer(opcode::WRITE, place, at, fua);
+        let command = namespace.transfer(opcode::WRITE, place, MEMORY, fua);
         let bytes = command.bytes();
         assert_eq!((bytes.len(), bytes[0], bytes[4]), (72, 1, 1));
         let word = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| bytes[at + byte]));
@@ -519,21 +526,25 @@ mod tests {
 
     const CHECKED: Protection =
         Protection { check_guard: true, check_reference: true, tag: 0x17, ..Protection::DEFAULT };
-    const AT: (*mut u8, usize) = (std::ptr::dangling_mut(), 8191);
+    const MEMORY: Memory = Memory { address: std::ptr::dangling_mut(), metadata_at: 8191 };
+
+    fn extent(base: u64, size: u64) -> Extent {
+        Extent { base, size }
+    }
 
     #[test]
     fn the_controller_makes_and_checks_protection_information() {
         let found = with_metadata(8, 1, false, false);
         assert_eq!((found.unit(), found.metadata_apart(4096), found.moved_tags()), (4096, 0, None));
-        let place = (9 << 12, 4096);
-        let command = found.transfer(opcode::READ, place, AT, Extra::of_reads(false, CHECKED));
+        let place = extent(9 << 12, 4096);
+        let command = found.transfer(opcode::READ, place, MEMORY, Extra::of_reads(false, CHECKED));
         assert_eq!(command.words[2], 1 << 29 | 1 << 28 | 1 << 26);
         assert_eq!((command.words[4], command.words[5]), (9, 0xffff_0017));
         let of_writes = |fua| Extra::of_writes(fua, CHECKED);
-        let written = found.transfer(opcode::WRITE, place, AT, of_writes(false));
+        let written = found.transfer(opcode::WRITE, place, MEMORY, of_writes(false));
         assert_eq!((written.words[2], written.words[4]), (1 << 29, 9));
         let bare = Namespace { metadata: None, ..found };
-        let plain = bare.transfer(opcode::WRITE, place, AT, of_writes(true));
+        let plain = bare.transfer(opcode::WRITE, place, MEMORY, of_writes(true));
         assert_eq!((plain.words[2], plain.words[4], plain.words[5]), (FUA, 0, 0));
         let unplaced = with_metadata(8, 3, false, false);
         assert!(unplaced.metadata.and_then(|m| m.tags).is_some_and(|tags| !tags.is_placed));
@@ -545,7 +556,8 @@ mod tests {
         let of = |write, deallocate| {
             let options = UringCmd { write, deallocate, protection: CHECKED, ..UringCmd::DEFAULT };
             let extra = Extra::of_write_command(&options);
-            let command = namespace.without_bytes(opcode::WRITE_ZEROES, (9 << 12, 8192), extra);
+            let command =
+                namespace.without_bytes(opcode::WRITE_ZEROES, extent(9 << 12, 8192), extra);
             assert_eq!((command.address, command.data_bytes, command.metadata_bytes), (0, 0, 0));
             assert_eq!(command.words[0], 9);
             (command.words[2], command.words[4])
@@ -559,30 +571,33 @@ mod tests {
     #[test]
     fn the_host_transfers_metadata() {
         let by_host = Protection { made_by_host: true, ..CHECKED };
-        // In memory of its own: eight bytes for each of two blocks.
+        // Separate metadata: eight bytes for each of two blocks.
         let apart = with_metadata(8, 1, false, true);
         assert_eq!((apart.unit(), apart.metadata_apart(8192)), (4096, 16));
-        let place = (9 << 12, 8192);
-        let written = apart.transfer(opcode::WRITE, place, AT, Extra::of_writes(false, by_host));
+        let place = extent(9 << 12, 8192);
+        let written =
+            apart.transfer(opcode::WRITE, place, MEMORY, Extra::of_writes(false, by_host));
         assert_eq!((written.metadata, written.metadata_bytes), (8192, 16));
         assert_eq!((written.data_bytes, written.words[2]), (8192, 1 | 1 << 28 | 1 << 26));
-        // A read without a word about tags takes them as they are.
-        let plain = apart.transfer(opcode::READ, place, AT, Extra::default());
+        // A read without options for tags checks none.
+        let plain = apart.transfer(opcode::READ, place, MEMORY, Extra::default());
         assert_eq!((plain.metadata_bytes, plain.words[2]), (16, 1));
-        // The controller gives back what it is asked for; the host checks it.
-        let read = apart.transfer(opcode::READ, place, AT, Extra::of_reads(false, by_host));
+        // The controller returns the tags; the host checks them.
+        let read = apart.transfer(opcode::READ, place, MEMORY, Extra::of_reads(false, by_host));
         assert_eq!((read.metadata_bytes, read.words[2]), (16, 1));
-        // Behind each block: a block is longer.
+        // Metadata after each block: a block is longer.
         let extended = with_metadata(16, 1, true, true);
         assert_eq!((extended.unit(), extended.metadata_apart(8224)), (4112, 0));
-        assert!(extended.is_whole((4112 * 9, 8224)) && !extended.is_whole((4096 * 9, 8224)));
-        let place = (9 * 4112, 8224);
-        let written = extended.transfer(opcode::WRITE, place, AT, Extra::of_writes(false, by_host));
+        assert!(extended.is_whole(extent(4112 * 9, 8224)));
+        assert!(!extended.is_whole(extent(4096 * 9, 8224)));
+        let place = extent(9 * 4112, 8224);
+        let written =
+            extended.transfer(opcode::WRITE, place, MEMORY, Extra::of_writes(false, by_host));
         assert_eq!((written.metadata_bytes, written.data_bytes), (0, 8224));
         assert_eq!((written.words[0], written.words[2] & 0xffff, written.words[4]), (9, 1, 9));
-        // Metadata beside what the controller makes is the host's.
+        // Metadata other than the controller's tags belongs to the host.
         let beside = with_metadata(16, 1, false, false);
-        let written = beside.transfer(opcode::WRITE, (0, 4096), AT, Extra::default());
+        let written = beside.transfer(opcode::WRITE, extent(0, 4096), MEMORY, Extra::default());
         assert_eq!((written.metadata_bytes, written.words[2]), (16, 1 << 29));
     }
 

@@ -7,6 +7,8 @@ use std::os::unix::fs::FileTypeExt;
 
 use candor_plan::blocks::ScsiWrite;
 
+use crate::stream::region::Extent;
+
 /// Longest command that is used.
 const COMMAND_BYTES: usize = 16;
 const SENSE_BYTES: usize = 32;
@@ -54,7 +56,7 @@ pub enum Data {
     In(*mut u8, u32),
 }
 
-/// A command: its bytes, as many of them as its first one says.
+/// Bytes of a command; the first byte determines the length.
 pub type Command = [u8; COMMAND_BYTES];
 
 /// Bytes of a command, by its group.
@@ -67,19 +69,19 @@ fn length_of(command: &Command) -> u8 {
     }
 }
 
-/// Carries a command out; the bytes that moved, or an error number.
+/// Executes a command; returns the bytes moved, or an error number.
 ///
 /// # Safety
-/// The data belongs to the caller, and has as many bytes as it says.
+/// The data belongs to the caller, and has the given length.
 pub unsafe fn call(fd: RawFd, command: &Command, data: Data) -> Result<u32, i32> {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees the same for this call.
     unsafe { call_with(fd, command, data, 0) }
 }
 
-/// The same with flags of the driver.
+/// Executes a command with flags of the driver.
 ///
 /// # Safety
-/// As that of [`call`].
+/// The same as for [`call`].
 pub unsafe fn call_with(fd: RawFd, command: &Command, data: Data, flags: u32) -> Result<u32, i32> {
     let mut sense = [0; SENSE_BYTES];
     let (direction, address, bytes) = match data {
@@ -144,7 +146,7 @@ fn errno(sense: &[u8; SENSE_BYTES]) -> i32 {
         (0 | 1, _) => 0,
         (2, _) => libc::EAGAIN,
         (3, _) => libc::ENODATA,
-        // No such command, no such field.
+        // Unknown command or field.
         (5, 0x20 | 0x24 | 0x26) => libc::EOPNOTSUPP,
         (4 | 5, _) => libc::EREMOTEIO,
         // The disk was reset, or is another one.
@@ -163,11 +165,11 @@ pub struct Disk {
     pub block_bytes: u32,
     /// Logical blocks.
     pub blocks: u64,
-    /// Most bytes of one command; none where the kernel does not say.
+    /// Maximum bytes of one command; none if the kernel reports no limit.
     pub most_bytes: Option<u64>,
 }
 
-/// Opcodes with 10 bytes, and those of the same commands with 16.
+/// Opcodes of commands with 10 and with 16 bytes.
 pub mod opcode {
     /// Reads blocks.
     pub const READ: [u8; 2] = [0x28, 0x88];
@@ -189,11 +191,11 @@ pub mod opcode {
 pub const FUA: u8 = 1 << 3;
 /// No data comes from the host, in the second byte of the long form of `WRITE SAME`.
 const WITHOUT_DATA: u8 = 1;
-/// All blocks are compared with those of the host, in the second byte of `VERIFY`.
+/// Compare all blocks with the host's data, in the second byte of `VERIFY`.
 const COMPARES_ALL: u8 = 1 << 1;
-/// All blocks are compared with one of the host.
+/// Compare all blocks with one block of the host's data.
 const COMPARES_ONE: u8 = 3 << 1;
-/// Asks the driver to poll for a command.
+/// Makes the driver poll for a command.
 pub const POLLED: u32 = 0x800;
 /// Bytes of the list of one range to unmap.
 pub const UNMAP_BYTES: usize = 24;
@@ -223,17 +225,12 @@ impl Disk {
         command
     }
 
-    /// The command that writes a range of blocks in that way. A stream has a number.
+    /// The command that writes a range of blocks; `stream` is the number of an open stream.
     #[inline(always)]
-    pub fn writing(
-        &self,
-        way: ScsiWrite,
-        (offset, length): (u64, u64),
-        fua: bool,
-        stream: u16,
-    ) -> Command {
-        let more = if fua && way.has_fua() { FUA } else { 0 };
-        match way {
+    pub fn writing(&self, write: ScsiWrite, extent: Extent, fua: bool, stream: u16) -> Command {
+        let Extent { base: offset, size: length } = extent;
+        let more = if fua && write.has_fua() { FUA } else { 0 };
+        match write {
             ScsiWrite::Write => self.command(opcode::WRITE, offset, length, more),
             ScsiWrite::WriteAndVerify => {
                 self.command(opcode::WRITE_AND_VERIFY, offset, length, more)
@@ -277,7 +274,7 @@ impl Disk {
         (command, list)
     }
 
-    /// A flush of all that was written to the disk.
+    /// A flush of the disk's cache.
     pub fn flushing(&self) -> Command {
         self.command(opcode::SYNCHRONIZE_CACHE, 0, 0, 0)
     }
@@ -324,7 +321,7 @@ fn stream_control(control: u8, stream: u16) -> Command {
     command
 }
 
-/// Carries a command out that fills a buffer, again where the disk says that it was reset.
+/// Executes a command that fills a buffer; repeats it if the disk reports a reset.
 fn asked(file: &File, command: &Command, buffer: &mut [u8]) -> io::Result<u64> {
     let data = Data::In(buffer.as_mut_ptr(), buffer.len() as u32);
     let mut last = libc::EIO;
@@ -341,7 +338,7 @@ fn asked(file: &File, command: &Command, buffer: &mut [u8]) -> io::Result<u64> {
     Err(io::Error::from_raw_os_error(last))
 }
 
-/// Asks a disk for its size, and the kernel for the limit of a command.
+/// Queries a disk for its size, and the kernel for the limit of a command.
 pub(super) fn identify(file: &File) -> io::Result<Disk> {
     const DIRECT_ACCESS: u8 = 0;
     let mut page = [0; 36];
@@ -420,7 +417,8 @@ mod tests {
 
     #[test]
     fn each_way_to_write_has_its_bytes() {
-        let of = |way, fua| DISK.writing(way, (5 * 512, 3 * 512), fua, 0x0102);
+        let extent = Extent { base: 5 * 512, size: 3 * 512 };
+        let of = |write, fua| DISK.writing(write, extent, fua, 0x0102);
         let short = |command: Command| (command[0], command[1], command[5], command[8]);
         assert_eq!(short(of(ScsiWrite::Write, true)), (0x2a, FUA, 5, 3));
         assert_eq!(short(of(ScsiWrite::WriteAndVerify, true)), (0x2e, 0, 5, 3));
@@ -435,7 +433,12 @@ mod tests {
         assert_eq!((stream[0], stream[1], stream[9]), (0x9a, FUA, 5));
         assert_eq!(stream[10..14], [1, 2, 0, 3]);
         assert_eq!(length_of(&stream), 16);
-        let far = DISK.writing(ScsiWrite::VerifyData, ((1 << 32) * 512, 512), false, 0);
+        let far = DISK.writing(
+            ScsiWrite::VerifyData,
+            Extent { base: (1 << 32) * 512, size: 512 },
+            false,
+            0,
+        );
         assert_eq!((far[0], far[1], far[5]), (0x8f, 2, 1));
     }
 

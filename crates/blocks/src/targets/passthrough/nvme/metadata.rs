@@ -1,5 +1,5 @@
 //! Metadata of a namespace's blocks, and the protection information in it: a guard (a checksum), an
-//! application tag and a reference tag (the block's place).
+//! application tag and a reference tag (the block's number).
 
 use std::io;
 
@@ -7,20 +7,22 @@ use candor_plan::blocks::Protection;
 use candor_record::MismatchKind;
 use crc_fast::{CrcAlgorithm, Digest};
 
+use super::format_at;
+
 /// Metadata of each block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metadata {
     /// Bytes per block.
     pub bytes: u32,
-    /// True where it follows each block in its buffer (extended blocks), false where it has memory
-    /// of its own.
+    /// True if metadata follows each block in its buffer (extended blocks), false if it has a
+    /// separate buffer.
     pub is_extended: bool,
-    /// True where commands carry it; the controller takes off what it made itself, where that is
-    /// all of it.
+    /// True if commands carry metadata. The controller strips its own tags if metadata holds
+    /// nothing else.
     pub is_moved: bool,
-    /// True where the host makes what the controller would make.
+    /// True if the host makes the tags, false if the controller does.
     pub is_by_host: bool,
-    /// Protection information, where it has some.
+    /// Protection information, if any.
     pub tags: Option<Tags>,
 }
 
@@ -28,9 +30,9 @@ pub struct Metadata {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tags {
     guard: Guard,
-    /// Number of the first byte in the metadata; the guard is over the metadata before it as well.
+    /// Offset in the metadata; the guard also covers the metadata before it.
     at: usize,
-    /// True where the reference tag is the block's place, false where nobody checks it (type 3).
+    /// True if the reference tag is the block's number, false if it is not checked (type 3).
     pub is_placed: bool,
 }
 
@@ -43,13 +45,21 @@ enum Guard {
     Crc64,
 }
 
-/// Protection information that is not as it should be.
+/// Wrong protection information.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongTag {
-    /// In what way.
+    /// Kind of the mismatch.
     pub kind: MismatchKind,
     /// The tag, the block, expected and found.
     pub detail: String,
+}
+
+impl WrongTag {
+    fn new(kind: MismatchKind, name: &str, block: u64, found: u64, expected: u64) -> WrongTag {
+        let detail =
+            format!("the {name} of LBA {block} is {found:#x}, and {expected:#x} was expected");
+        WrongTag { kind, detail }
+    }
 }
 
 /// Values of a block's protection information.
@@ -61,20 +71,20 @@ struct Values {
 }
 
 impl Metadata {
-    /// Metadata as a namespace's page of identification has it, with what its command set adds,
-    /// where the controller knows several kinds of protection information. `format` is the place of
-    /// the format in use in that page, `number` that among all formats.
+    /// Metadata from a namespace's Identify page and, if the controller has several kinds of
+    /// protection information, the page of its command set. `format` is the index of the LBA
+    /// format.
     ///
     /// # Errors
-    /// A format that candor does not know.
+    /// A format that candor does not support.
     pub fn of(
         namespace: &[u8],
         extensions: Option<&[u8]>,
-        [format, number]: [usize; 2],
+        format: usize,
         by_host: bool,
     ) -> io::Result<Option<Metadata>> {
-        let unusable = |why: &str| Err(io::Error::new(io::ErrorKind::Unsupported, why.to_owned()));
-        let bytes = u32::from(u16::from_le_bytes([namespace[format], namespace[format + 1]]));
+        let at = format_at(format);
+        let bytes = u32::from(u16::from_le_bytes([namespace[at], namespace[at + 1]]));
         if bytes == 0 {
             return Ok(None);
         }
@@ -86,17 +96,19 @@ impl Metadata {
             return Ok(Some(plain));
         }
         let word = extensions.map_or(0, |page| {
-            let at = 12 + 4 * number;
+            let at = 12 + 4 * format;
             u32::from_le_bytes([0, 1, 2, 3].map(|byte| page[at + byte]))
         });
         let guard = match (word & 0x7f, word >> 7 & 3) {
             (0, 0) => Guard::Crc16,
             (0, 2) => Guard::Crc64,
-            (0, _) => return unusable("its blocks have guards that are not of 16 or 64 bits"),
-            _ => return unusable("its blocks have storage tags"),
+            (0, _) => {
+                return Err(unusable("its blocks have guards that are not of 16 or 64 bits"));
+            }
+            _ => return Err(unusable("its blocks have storage tags")),
         };
         let Some(room) = (bytes as usize).checked_sub(guard.bytes()) else {
-            return unusable("its metadata has no room for its protection information");
+            return Err(unusable("its metadata has no room for its protection information"));
         };
         let at = if is_first { 0 } else { room };
         let tags = Tags { guard, at, is_placed: kind < 3 };
@@ -104,8 +116,12 @@ impl Metadata {
     }
 }
 
+fn unusable(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, why)
+}
+
 impl Guard {
-    /// Bytes of the protection information that has it.
+    /// Bytes of protection information with this guard.
     fn bytes(self) -> usize {
         match self {
             Guard::Crc16 => 8,
@@ -124,8 +140,12 @@ impl Guard {
     }
 }
 
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+}
+
 impl Tags {
-    /// Reference tag of a block, as a command carries it: word 14, and word 3 for what is above.
+    /// Reference tag of a block in a command: word 14, and word 3 for the higher bits.
     pub fn reference_words(&self, block: u64) -> [u32; 2] {
         let reference = self.reference(block);
         [reference as u32, (reference >> 32) as u32]
@@ -142,7 +162,7 @@ impl Tags {
         }
     }
 
-    /// Puts the tags of a block that is to be written into its metadata.
+    /// Writes the tags of a block into its metadata.
     pub fn make(&self, data: &[u8], metadata: &mut [u8], block: u64, tag: u16) {
         let guard = self.guard.of(data, &metadata[..self.at]);
         let reference = self.reference(block);
@@ -163,18 +183,17 @@ impl Tags {
 
     fn read(&self, metadata: &[u8]) -> Values {
         let bytes = &metadata[self.at..self.at + self.guard.bytes()];
-        let number = |bytes: &[u8]| bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
         let wide = if self.guard == Guard::Crc16 { 2 } else { 8 };
         let (guard, rest) = bytes.split_at(wide);
         let (tag, reference) = rest.split_at(2);
         Values { guard: number(guard), tag: number(tag) as u16, reference: number(reference) }
     }
 
-    /// Checks the tags of a block that was read, as far as the plan says so; false for a block that
-    /// says itself that it is not to be checked, as one that was never written.
+    /// Checks the tags of a block that was read, as the plan requests. False for a block that
+    /// disables checks, for example a block that was never written.
     ///
     /// # Errors
-    /// The first tag that is wrong.
+    /// The first wrong tag.
     pub fn check(
         &self,
         data: &[u8],
@@ -188,26 +207,23 @@ impl Tags {
             return Ok(false);
         }
         let (tag, reference) = (plan.tag & plan.tag_mask, self.reference(block));
-        let guard = || self.guard.of(data, &metadata[..self.at]);
-        let has_tag = found.tag & plan.tag_mask == tag;
-        let wrong = |kind, name: &str, [found, expected]: [u64; 2]| {
-            let detail =
-                format!("the {name} of LBA {block} is {found:#x}, and {expected:#x} was expected");
-            Err(WrongTag { kind, detail })
-        };
-        match guard {
-            guard if plan.check_guard && guard() != found.guard => {
-                wrong(MismatchKind::Flipped, "guard", [found.guard, guard()])
+        if plan.check_guard {
+            let guard = self.guard.of(data, &metadata[..self.at]);
+            if guard != found.guard {
+                let kind = MismatchKind::Flipped;
+                return Err(WrongTag::new(kind, "guard", block, found.guard, guard));
             }
-            _ if plan.check_tag && !has_tag => {
-                let found = u64::from(found.tag & plan.tag_mask);
-                wrong(MismatchKind::Foreign, "application tag", [found, tag.into()])
-            }
-            _ if plan.check_reference && self.is_placed && found.reference != reference => {
-                wrong(MismatchKind::Misdirected, "reference tag", [found.reference, reference])
-            }
-            _ => Ok(true),
         }
+        let (found_tag, tag) = (u64::from(found.tag & plan.tag_mask), tag.into());
+        if plan.check_tag && found_tag != tag {
+            let kind = MismatchKind::Foreign;
+            return Err(WrongTag::new(kind, "application tag", block, found_tag, tag));
+        }
+        if plan.check_reference && self.is_placed && found.reference != reference {
+            let kind = MismatchKind::Misdirected;
+            return Err(WrongTag::new(kind, "reference tag", block, found.reference, reference));
+        }
+        Ok(true)
     }
 }
 
@@ -315,7 +331,7 @@ mod tests {
         namespace[29] = dps;
         namespace[132..134].copy_from_slice(&bytes.to_le_bytes());
         extensions[16..20].copy_from_slice(&u32::to_le_bytes(word));
-        Metadata::of(&namespace, Some(&extensions), [132, 1], false)
+        Metadata::of(&namespace, Some(&extensions), 1, false)
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::{Command, IOCTL_IO, Namespace, OF_COMMAND_SET, call, opcode, page};
 /// A zone as its controller reports it; positions and lengths in blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportedZone {
-    /// State, by the numbers that the kernel has too.
+    /// State, with the kernel's numbers.
     pub condition: u8,
     /// Blocks that can be written.
     pub capacity: u64,
@@ -21,7 +21,7 @@ pub struct ReportedZone {
 /// Change of a zone's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZoneAction {
-    /// No more is to be written to it.
+    /// The zone becomes full.
     Finish = 2,
     /// The write pointer returns to the start of the zone.
     Reset = 4,
@@ -41,14 +41,14 @@ impl Namespace {
     pub fn zone_blocks(&self, file: &File) -> io::Result<u64> {
         const ZONED: u32 = 2;
         const FORMATS: usize = 2816;
-        let page = page(file, self.number, [OF_COMMAND_SET, ZONED])?;
+        let page = page(file, self.number, OF_COMMAND_SET, ZONED)?;
         match number(&page, FORMATS + 16 * usize::from(self.format)) {
             0 => Err(io::Error::new(io::ErrorKind::Unsupported, "its zones have no length")),
             blocks => Ok(blocks),
         }
     }
 
-    /// All zones, of so many blocks each.
+    /// All zones, of `zone_blocks` blocks each.
     ///
     /// # Errors
     /// The kernel's, or the controller's.
@@ -97,7 +97,7 @@ impl Namespace {
         Command { words, ..self.of(opcode::ZONE_SEND) }
     }
 
-    /// The same, at once.
+    /// Changes the state of a zone immediately.
     ///
     /// # Errors
     /// The kernel's, or the controller's.
