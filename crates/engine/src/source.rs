@@ -20,7 +20,7 @@ pub enum Next {
     Ready,
     /// No operation may start yet.
     Wait(Wait),
-    /// No operation is to come, for that reason.
+    /// No operation follows, for this reason.
     End(Ended),
 }
 
@@ -31,7 +31,7 @@ pub enum Wait {
     InFlight,
     /// The batch must be submitted first.
     HandOver,
-    /// Another worker must catch up; the source is asked again after so many ns.
+    /// Another worker must catch up; the loop asks the source again after this time, in ns.
     Others(u64),
     /// A schedule sets a later start: the tick of the start, and the tick until which to burn the
     /// CPU.
@@ -41,7 +41,7 @@ pub enum Wait {
 /// Interval at which a worker that waits for another checks again, in ns.
 pub const LOOK_AGAIN_NS: u64 = 1_000;
 
-/// State of the loop that its sources read, and their reports to the loop.
+/// State of the loop for its sources, and reports of the sources to the loop.
 pub struct Turn {
     /// The worker's clock.
     pub clock: Clock,
@@ -49,32 +49,32 @@ pub struct Turn {
     pub now: Ticks,
     /// Start of the job.
     pub started: Ticks,
-    /// Operations submitted, and those of the present batch.
+    /// Operations submitted, and operations of the current batch.
     pub in_flight: usize,
     /// Tick of the last completion.
     pub last_completion: Ticks,
     /// Time spent on drawing and filling operations.
     pub fill: Ticks,
-    /// Direction that a schedule sets for the next operation. The outer option tells that a
-    /// schedule sets one; the inner one is none where the mix chooses.
+    /// Direction that a schedule sets for the next operation. The outer option is set by a
+    /// schedule; the inner option is none if the mix chooses.
     pub direction: Option<Option<Direction>>,
     /// True once the schedule no longer applies.
     pub unpaced: bool,
-    /// Operations that follow from ones that have started already: the source gives them first, and
-    /// no schedule holds them back.
+    /// Operations that follow operations that have already started: the source issues them first,
+    /// and no schedule delays them.
     pub follow_ups: usize,
-    /// True where the source has something to make durable before the loop goes on.
+    /// True if the source must make data durable before the loop continues.
     pub commits: bool,
     /// Failures of this worker.
     pub failures: Failures,
     table: &'static [Operation],
-    /// Name of the target behind a handle.
+    /// Name of the target of a handle.
     names: Box<dyn Fn(u32) -> String>,
     end: Option<Ended>,
 }
 
 impl Turn {
-    /// State of a worker that has not begun.
+    /// State of a worker before its start.
     pub fn new(
         clock: Clock,
         table: &'static [Operation],
@@ -98,13 +98,13 @@ impl Turn {
         }
     }
 
-    /// Time from the start of the job to the present turn, in ns.
+    /// Time from the start of the job to the current turn, in ns.
     #[inline(always)]
     pub fn elapsed_ns(&self) -> u64 {
         self.clock.ns(self.now.saturating_sub(self.started))
     }
 
-    /// Tick that many nanoseconds after the start of the job.
+    /// Tick at `ns` nanoseconds after the start of the job.
     #[inline(always)]
     pub fn tick_at(&self, ns: u64) -> Ticks {
         self.started + self.clock.ticks(ns)
@@ -134,12 +134,12 @@ impl Turn {
         op.row(self.table).figure.direction()
     }
 
-    /// True for a read that reads back what was written.
+    /// True for a read that verifies a write.
     pub fn reads_back(&self, op: Op) -> bool {
         op.row(self.table).figure == Figure::ReadBack
     }
 
-    /// Ends the work for that reason, once all operations in flight have completed.
+    /// Ends the work for a reason, once all operations in flight have completed.
     pub fn end(&mut self, why: Ended) {
         self.end = Some(why);
     }
@@ -150,7 +150,7 @@ impl Turn {
     }
 }
 
-/// Counts times that are made up of several operations and end with a completion.
+/// Counts times that span several operations and end with a completion.
 pub struct Spans<'a> {
     bank: &'a Bank,
     clock: &'a Clock,
@@ -158,7 +158,7 @@ pub struct Spans<'a> {
 }
 
 impl<'a> Spans<'a> {
-    /// Counts times that end at that tick.
+    /// Counts times that end at a tick.
     pub fn new(bank: &'a Bank, clock: &'a Clock, now: Ticks) -> Spans<'a> {
         Spans { bank, clock, now }
     }
@@ -173,18 +173,18 @@ impl<'a> Spans<'a> {
     }
 }
 
-/// Source of operations. A gate is a source around an inner one; its default methods pass every
+/// Source of operations. A gate is a source around an inner source; its default methods pass every
 /// call on to the inner source.
 pub trait Source {
     /// Puts the next operation into the slot, if it may start.
     fn next(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next;
 
-    /// Source that this one wraps.
+    /// The inner source.
     fn inner(&mut self) -> Option<&mut dyn Source> {
         None
     }
 
-    /// True where it is known that no operation will come.
+    /// True if certainly no operation follows.
     fn is_over(&mut self) -> bool {
         self.inner().is_some_and(Source::is_over)
     }
@@ -196,8 +196,8 @@ pub trait Source {
         }
     }
 
-    /// Counts the times made up of several operations that this operation has ended. Called for
-    /// every operation.
+    /// Counts the times of several operations that this operation has ended. Called for every
+    /// operation.
     #[inline(always)]
     fn spans_ended(&mut self, slot: &Slot, started: Ticks, is_done: bool, spans: &mut Spans<'_>) {
         if let Some(inner) = self.inner() {
@@ -205,8 +205,8 @@ pub trait Source {
         }
     }
 
-    /// Makes durable what must be so before the operations that are ready start. Called once per
-    /// turn where [`Turn::commits`] is set; false where these must not start.
+    /// Makes data durable on which the ready operations depend. Called once per turn if
+    /// [`Turn::commits`] is set; false if the operations must not start.
     fn commit(&mut self, turn: &mut Turn) -> bool {
         match self.inner() {
             Some(inner) => inner.commit(turn),
@@ -242,8 +242,8 @@ pub trait Source {
         }
     }
 
-    /// Ends the work because its time is up; true where operations follow that belong to it, after
-    /// which the source ends by itself.
+    /// Ends the work because its time is up. True if further operations belong to the work; the
+    /// source then ends after them.
     fn time_is_up(&mut self) -> bool {
         match self.inner() {
             Some(inner) => inner.time_is_up(),
@@ -251,28 +251,28 @@ pub trait Source {
         }
     }
 
-    /// Skips the turn of a handle, where the next operation would be the work's own. Returns the
+    /// Skips the turn of a handle, if the next operation would belong to the work. Returns the
     /// handle.
     fn pass_over(&mut self) -> Option<u32> {
         self.inner()?.pass_over()
     }
 
-    /// A flush of a handle begins while other operations may be in flight; what has ended by now
-    /// is durable once the flush ends well.
+    /// A flush of a handle begins while other operations may be in flight; all operations that have
+    /// ended by now are durable once the flush succeeds.
     fn flush_begins(&mut self, handle: u32) {
         if let Some(inner) = self.inner() {
             inner.flush_begins(handle);
         }
     }
 
-    /// A flush of a handle ended well, next to which other operations may be in flight.
+    /// A flush of a handle succeeded, while other operations may be in flight.
     fn flush_ended(&mut self, handle: u32) {
         if let Some(inner) = self.inner() {
             inner.flush_ended(handle);
         }
     }
 
-    /// Adds the source's figures to the worker's.
+    /// Adds the source's results to the worker's.
     fn tell(&mut self, end: &mut WorkerEnd, turn: &Turn) {
         if let Some(inner) = self.inner() {
             inner.tell(end, turn);
@@ -283,7 +283,7 @@ pub trait Source {
 /// A source that never waits and does not handle completions: the loop over it carries no checks
 /// for either.
 pub trait Bare: Source {
-    /// Puts the next operation into the slot; false when no more are to come.
+    /// Puts the next operation into the slot; false if no operation follows.
     fn draw(&mut self, slot: &mut Slot) -> bool;
 }
 

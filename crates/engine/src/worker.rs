@@ -1,9 +1,9 @@
 //! One worker: the loop, and all of its state, made before the clock starts.
 //!
 //! One turn of the loop: fill free slots with operations and queue them, read the clock, submit and
-//! wait, read the clock, account for the completions. The two readings bracket the I/O and nothing
-//! else. Nothing in a turn allocates, locks, logs or makes a system call of its own. Rare events
-//! (errors, the end of the ramp, think time under a rate) are in cold functions.
+//! wait, read the clock, account for the completions. The two readings bracket only the I/O. A turn
+//! allocates, locks and logs nothing, and makes no other system call. Rare events (errors, the end
+//! of the ramp, think time under a rate) are in cold functions.
 //!
 //! Two loops are compiled per engine: [`bare`] over a source that is always ready, which carries
 //! no other checks, and [`gated`] over a chain of sources that may wait, with counts of depth and
@@ -33,17 +33,17 @@ use crate::worker_end::WorkerEnd;
 /// Depth and batches of a worker's operations.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Most operations in flight.
+    /// Maximum number of operations in flight.
     pub depth: usize,
-    /// Most operations submitted at once.
+    /// Maximum number of operations submitted at once.
     pub batch: usize,
-    /// Least completions to wait for.
+    /// Minimum number of completions to wait for.
     pub reap: usize,
-    /// Most completions to take at a time.
+    /// Maximum number of completions to take at a time.
     pub reap_max: usize,
-    /// Completions are taken only when no more operations may be submitted.
+    /// True if completions are taken only when no more operations may be submitted.
     pub fills_first: bool,
-    /// I/O priority of operations without one of their own, in the kernel's form.
+    /// I/O priority of operations that set none, in the kernel's form.
     pub priority: u16,
 }
 
@@ -76,15 +76,15 @@ pub struct Worker<S> {
     ramp_left: usize,
     usage_before: Usage,
     paced: Ticks,
-    /// Counts of depth, where they are requested and the loop has batches.
+    /// Counts of depth, if requested and if the loop has batches.
     depths: Option<Depths>,
 }
 
-/// Present state of the loop.
+/// Current state of the loop.
 struct Present<'a> {
     /// The worker's counters.
     live: &'a Live,
-    /// Those of them that count now.
+    /// The current bank of these counters.
     bank: &'a Bank,
     /// Last reading of the clock.
     now: Ticks,
@@ -99,7 +99,7 @@ const WAIT_NS: u64 = 200_000;
 
 /// Runs a source that is always ready to its end, through an engine of batches.
 ///
-/// Each combination is a function of its own: together in one they would share its registers.
+/// Each combination is a separate function: in one function they would share registers.
 #[inline(never)]
 pub fn run<E: Io, S: Bare + 'static>(
     seat: Seat,
@@ -149,7 +149,7 @@ pub fn run_gated<E: Io>(
 pub enum Buffers<'b> {
     /// No buffers: the operations move no bytes.
     None,
-    /// One mapping, of which each slot has a part of `usize` bytes.
+    /// One mapping with a part of `usize` bytes per slot.
     Host(&'b Mapping, usize),
 }
 
@@ -202,15 +202,15 @@ impl<S: Source> Worker<S> {
         }
         self.mark = shared.count_from.load(Relaxed);
         self.turn.started = shared.started.load(Relaxed);
-        // The end of a ramp that ends by an amount is not known yet.
+        // The end of a ramp that ends by an amount is unknown yet.
         self.turn.last_completion = if self.mark < NOT_YET { self.mark } else { clock.now() };
         if clock.now() >= self.mark {
             self.begin_counting();
         }
     }
 
-    /// Begins the measured part. Operations of the ramp do not use up the budget; where a budget
-    /// ends the work, they do not count either, so that exactly the budget counts.
+    /// Begins the measured part. Operations of the ramp do not use up the budget. If a budget ends
+    /// the work, they do not count either, so that exactly the budget counts.
     fn begin_counting(&mut self) {
         self.counting = true;
         self.counts_from = self.seat.clock.now();
@@ -254,7 +254,7 @@ impl<S: Source> Worker<S> {
         present.bank = present.live.bank(self.counting);
     }
 
-    /// Ends the work at the end of its time; gives the next mark.
+    /// Ends the work at the end of its time; returns the next mark.
     fn time_is_up(&mut self) -> Ticks {
         if !self.source.time_is_up() {
             self.drain(Ended::Time);
@@ -262,7 +262,7 @@ impl<S: Source> Worker<S> {
         Ticks::MAX
     }
 
-    /// Carries out the commands of a changed command word.
+    /// Executes the commands of a changed command word.
     #[cold]
     fn apply_command(&mut self, present: &mut Present<'_>, features: impl Fn() -> Vec<String>) {
         let (before, command) = (present.command, self.seat.shared.command.word());
@@ -270,7 +270,7 @@ impl<S: Source> Worker<S> {
             self.drain(Ended::Interrupted);
         }
         if !self.counting {
-            // A ramp may have ended, whose end was set before the command.
+            // The ramp may have ended; its end was set before the command.
             fence(Acquire);
             self.mark = self.seat.shared.count_from.load(Relaxed);
         }
@@ -375,7 +375,7 @@ impl Alike {
         self.bytes += bytes;
     }
 
-    /// Counts them as completed at that tick.
+    /// Counts the completions at a tick.
     #[inline(always)]
     fn count(&self, bank: &Bank, clock: &Clock, now: Ticks) {
         if self.ops > 0 {

@@ -140,7 +140,7 @@ impl Family for EntriesFamily {
             furthest: Furthest::of(
                 context.stop,
                 context.ranks,
-                // A window moves on in all its directories.
+                // A window moves in all its directories.
                 if entries.window.is_some() { unit * places.item_directories() } else { unit },
             ),
             reached: (reached, key, unit),
@@ -153,8 +153,8 @@ impl Family for EntriesFamily {
     }
 }
 
-/// Needs of the workers to take items by their state, where they do; where they do not, and change
-/// names, no table of their trees holds any more.
+/// State for taking items by their state, if the job takes items. Otherwise, if the job changes
+/// names, the tables of its trees become invalid.
 fn stock(
     entries: &Entries,
     context: &mut JobContext<'_>,
@@ -197,7 +197,7 @@ fn stock(
     let picks = budget.picks(count, take.once);
     let shared = context.phase.of::<Cursors>();
     let cursor = match picks {
-        // All who go round and round over a tree do so together.
+        // Workers with unlimited passes over a tree share one position.
         u64::MAX => {
             shared.entry((path.clone(), entries.over == Over::Directories)).or_default().clone()
         }
@@ -210,11 +210,11 @@ fn stock(
 #[derive(Default)]
 struct Verification {
     plan: Option<Verify>,
-    /// Last writes to the blocks of the tree, where checks go by them.
+    /// Last writes to the blocks of the tree, if checks use them.
     tracked: Option<Tracked>,
-    /// Journals of the job's tree, and of that to which items go.
+    /// Journals of the job's tree and of the destination tree.
     journals: Trees<TreeJournal>,
-    /// Blocks that a journal knows, and that are not there.
+    /// Blocks that a journal knows and that are missing in their files.
     lost: VerifyStats,
 }
 
@@ -255,7 +255,7 @@ impl Verification {
             let known = context.session.of::<SharedBytes>();
             let opened = match journal {
                 Some(journal) => known.journal(journal, context.plan.seed).map(Some),
-                // Other jobs keep the journal of the tree that this one changes.
+                // Another job uses the journal of the tree that this job changes.
                 None => Ok(journaled::kept(catalog)),
             };
             let used = opened.and_then(|opened| {
@@ -275,7 +275,7 @@ impl Verification {
             found.plan = untracked(entries, context);
             return Ok(found);
         };
-        // No block of an earlier run, or of another tree, is the right one by chance.
+        // Blocks of an earlier run, or of another tree, never match by chance.
         let root = std::path::absolute(&stock.path).unwrap_or(stock.path.clone());
         let bytes = root.as_os_str().as_bytes().iter();
         let seed = bytes.fold(seed, |seed, byte| mix(seed, (*byte).into()));
@@ -289,7 +289,7 @@ impl Verification {
     }
 }
 
-/// Verification of a job of whose blocks no writes are kept.
+/// Verification of a job without tracked writes.
 fn untracked(entries: &Entries, context: &JobContext<'_>) -> Option<Verify> {
     let unknown =
         if wrote_items(entries, context) { UnknownBlocks::Check } else { UnknownBlocks::ByHeader };
@@ -297,8 +297,8 @@ fn untracked(entries: &Entries, context: &JobContext<'_>) -> Option<Verify> {
     Some(Verify { unknown, ..of_blocks })
 }
 
-/// True where files that a job reads were written by the run, or by a tool whose files tell nothing
-/// of their writer: what they hold is known.
+/// True if the run wrote the files that a job reads, or if their format does not identify the
+/// writer: their content is then known.
 fn wrote_items(entries: &Entries, context: &JobContext<'_>) -> bool {
     if entries.verify.as_ref().is_some_and(|verify| verify.format != Format::Own) {
         return true;
@@ -313,14 +313,14 @@ fn wrote_items(entries: &Entries, context: &JobContext<'_>) -> bool {
     writes(job) || before.flat_map(|phase| &phase.jobs).any(|other| writes(other) && shares(other))
 }
 
-/// Places in the orders of trees, of files and of directories, that the jobs of a phase share.
+/// Positions in the orders of files and directories of trees, shared by the jobs of a phase.
 type Cursors = HashMap<(PathBuf, bool), Arc<AtomicU64>>;
 
-/// Trees that other hosts change, too, whose tables are those of the phase.
+/// Trees that other hosts change too; their tables are valid for one phase.
 type Rescanned = HashSet<PathBuf>;
 
-/// Path and table of a target; none for one that is no tree of a shape. Of a tree that hosts share,
-/// the table is a new one in each phase.
+/// Path and table of a target; none if the target is no tree with a shape. A tree that hosts share
+/// gets a new table in each phase.
 fn catalog(
     context: &mut JobContext<'_>,
     name: &str,
@@ -343,13 +343,13 @@ fn catalog(
     Ok(Some((target.path.clone(), new)))
 }
 
-/// Forgets what a journal knows of the files of a table that does not hold any more.
+/// Forgets a journal's known files of a table that is invalid.
 fn abandon(catalog: Option<Arc<Catalog>>, context: &JobContext<'_>) -> Result<(), EngineError> {
     let abandoned = catalog.map_or(Ok(()), |catalog| journaled::abandon(&catalog));
     abandoned.map_err(|(message, remedy)| context.unfit(message, remedy))
 }
 
-/// The same of the target to which items go.
+/// Path and table of the destination tree.
 fn catalog_of_other(
     context: &mut JobContext<'_>,
     name: &str,
@@ -369,7 +369,7 @@ fn roots(context: &JobContext<'_>) -> Vec<PathBuf> {
     targets.map(|target| target.path.clone()).collect()
 }
 
-/// Syncs the filesystem of a path, or of the nearest directory above it that is still there.
+/// Syncs the filesystem of a path, or of its nearest existing parent.
 fn sync_filesystem(path: &Path) -> io::Result<()> {
     let mut failed = io::Error::from(io::ErrorKind::NotFound);
     for path in path.ancestors() {
@@ -429,8 +429,8 @@ fn places(
     Ok(Places::of_tree(things, division, job.workers, context.ranks, job.rank_shift))
 }
 
-/// Length of the longest read or write: that of the plan, or the largest file; 0 where none is read
-/// or written.
+/// Maximum length of a read or write: the planned length, or the largest file; 0 if no step reads
+/// or writes.
 fn bytes_max(entries: &Entries, places: &Places) -> usize {
     let size = match (entries.moves_bytes(), entries.size_max()) {
         (false, _) => 0,
@@ -440,7 +440,7 @@ fn bytes_max(entries: &Entries, places: &Places) -> usize {
     usize::try_from(size).unwrap_or(usize::MAX)
 }
 
-/// True where files that a step opens are closed by another one.
+/// True if a later step closes files that this step opens.
 fn closes(entries: &Entries, step: Step) -> bool {
     entries.has(step) && entries.has(Step::Close)
 }
@@ -453,28 +453,28 @@ fn counted(steps: &[Step]) -> Ops {
     }
 }
 
-/// A job of entries, prepared but for its workers.
+/// A prepared job of entries, without its workers.
 struct ReadyEntries {
     places: Arc<Places>,
     entries: Entries,
     budget: Budget,
-    /// Table and rules of workers who take items by their state.
+    /// Table and rules of workers that take items by their state.
     stock: Option<Stock>,
-    /// Length of the longest read or write; 0 where none is read or written.
+    /// Maximum length of a read or write; 0 if no step reads or writes.
     bytes_max: usize,
     chosen: Chosen,
-    /// Bytes of writes, where files are written.
+    /// Bytes of writes, if files are written.
     pool: Option<Pool>,
-    /// Counts of the workers when time is up, where all go on to the furthest one's.
+    /// Counts of the workers at the end of the time, if all workers continue to the highest count.
     furthest: Option<Arc<Furthest>>,
-    /// Counts that phases have reached, with the targets, and operations of each thing.
+    /// Counts that phases have reached, with the targets, and operations per item.
     reached: (Reached, Vec<String>, u64),
-    /// The job's part in a flow of its phase.
+    /// The job's share of a flow of its phase.
     flow: Option<JobFlow>,
     verification: Verification,
-    /// Seed of the job's choices, and the plan's.
+    /// Seed of the job's choices, and seed of the plan.
     seeds: [u64; 2],
-    /// Paths whose filesystems are synced in the end.
+    /// Paths whose filesystems are synced at the end.
     roots: Vec<PathBuf>,
 }
 
@@ -495,7 +495,7 @@ impl JobWork for ReadyEntries {
         Recorded { intended: entries.pace.is_rated(), ..recorded }
     }
 
-    /// A single step gives the engine its name.
+    /// The name of a single step, or of the engine.
     fn engine_name(&self) -> &'static str {
         match (self.chosen.engine, self.entries.single()) {
             (EntriesEngine::Calls, Some(step)) => step.name(),
@@ -621,7 +621,7 @@ impl JobWork for ReadyEntries {
 }
 
 impl ReadyEntries {
-    /// True where one item after another needs nothing but its operations.
+    /// True if one item after another needs only its operations.
     fn is_plain(&self) -> bool {
         let is_free = self.furthest.is_none() && self.flow.is_none();
         is_free && self.verification.plan.is_none() && self.stock.is_none()
@@ -639,8 +639,7 @@ impl ReadyEntries {
         Pacer::new(&self.entries.pace, Mix::READ, seat.rank, seat.workers, random)
     }
 
-    /// Contents of a worker's files, whose buffers are filled; none where nothing is written or
-    /// checked.
+    /// Contents of a worker's files, with filled buffers; none if no file is written or checked.
     fn contents(&self, seat: &Seat, memory: Option<&mut Mapping>) -> Option<Contents> {
         let (memory, [seed, plan_seed]) = (memory?, self.seeds);
         let rank = seat.ranks.rank(seat.rank);

@@ -1,4 +1,4 @@
-//! Things of a listed tree: which rank has which, and the parts of files that all ranks share.
+//! Items of a listed tree: distribution over ranks, and parts of shared files.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,42 +12,42 @@ use candor_plan::listing::{Deal, List};
 /// Choices of the plan's seed: the order of files.
 const ORDER: u64 = 0x6c69_7374;
 
-/// A thing that a worker works on: a directory, a file, or a part of one.
+/// An item of a worker: a directory, a file, or a part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Number in the list.
     pub number: usize,
-    /// First byte.
+    /// Offset in the file.
     pub offset: u64,
-    /// Bytes.
+    /// Length.
     pub bytes: u64,
 }
 
-/// A file that all ranks share, and the units of those before it.
+/// A file that all ranks share, and the number of units in the shared files before it.
 #[derive(Clone, Copy, Debug)]
 struct Shared {
     number: u32,
     units_before: u64,
 }
 
-/// The things of a list, dealt to ranks: the same whoever asks.
+/// The items of a list, distributed over ranks; the same on all workers.
 ///
-/// Shared files stand one behind another as one range, of which each rank has a slice.
+/// Shared files are consecutive in one range; each rank has a slice of the range.
 pub struct Dealt {
     list: Arc<List>,
     ranks: u64,
-    /// Things that are whole, rank by rank, and where those of each rank begin.
+    /// Whole items, rank by rank, and the first index of each rank.
     whole: Vec<u32>,
     begins: Vec<u32>,
     shared: Vec<Shared>,
-    /// Unit in which shared files are cut.
+    /// Unit of parts of shared files.
     unit: u64,
     units: u64,
     of_directories: bool,
 }
 
 impl Dealt {
-    /// Deals what entries work on.
+    /// Distributes the items that entries use.
     pub fn of(
         entries: &Entries,
         list: Arc<List>,
@@ -72,8 +72,9 @@ impl Dealt {
         }
     }
 
-    /// Deals directories: where they come or go, all below one right below the root to one rank, so
-    /// that none waits for another's; else one to each rank in turn.
+    /// Distributes directories. If directories are created or removed, one rank gets all
+    /// directories below one top-level directory, so that no rank waits for another; otherwise
+    /// ranks take turns.
     fn directories(self, in_order: bool) -> Dealt {
         let mut top: &[u8] = &[];
         let mut owners = Vec::with_capacity(self.list.directories() as usize);
@@ -91,8 +92,8 @@ impl Dealt {
         Dealt { whole, begins, ..self }
     }
 
-    /// Deals files. Longer ones are cut where their bytes are read or written, and else belong to
-    /// the rank that has the first of them.
+    /// Distributes files. Files above the limit are shared if their bytes are read or written;
+    /// otherwise they belong to the rank of their first unit.
     fn files(mut self, listing: &Listing, seed: u64, moves_bytes: bool) -> Dealt {
         let list = self.list.clone();
         let mut order: Vec<u32> = (0..list.files() as u32).collect();
@@ -135,7 +136,7 @@ impl Dealt {
 
     /// First unit of a rank's slice.
     fn unit_of(&self, rank: u64) -> u64 {
-        // No part of all is more than all, which has 64 bits.
+        // The result fits 64 bits: a part is at most the whole.
         (u128::from(self.units) * u128::from(rank) / u128::from(self.ranks)) as u64
     }
 
@@ -145,7 +146,7 @@ impl Dealt {
         (ahead.div_ceil(u128::from(self.units.max(1))) - 1) as u32
     }
 
-    /// Indices of the shared files of which a rank has a part.
+    /// Indices of the shared files with a part of a rank.
     fn shared_of(&self, rank: u64) -> std::ops::Range<usize> {
         let (from, to) = (self.unit_of(rank), self.unit_of(rank + 1));
         if from == to {
@@ -155,18 +156,18 @@ impl Dealt {
         first..self.shared.partition_point(|file| file.units_before < to)
     }
 
-    /// Things that are a rank's own, whole ones.
+    /// Whole items of a rank.
     fn whole_of(&self, rank: u64) -> &[u32] {
         let [from, to] = [rank, rank + 1].map(|rank| self.begins[rank as usize] as usize);
         &self.whole[from..to]
     }
 
-    /// Number of things that a rank has.
+    /// Number of a rank's items.
     pub fn count(&self, rank: u64) -> u64 {
         (self.whole_of(rank).len() + self.shared_of(rank).len()) as u64
     }
 
-    /// One of a rank's things: those that are whole come before parts.
+    /// One of a rank's items: whole items come before parts.
     pub fn part(&self, rank: u64, nth: u64) -> Part {
         let whole = self.whole_of(rank);
         let Some(nth_part) = (nth as usize).checked_sub(whole.len()) else {
@@ -182,12 +183,12 @@ impl Dealt {
         Part { number: file.number as usize, offset, bytes: end - offset }
     }
 
-    /// Bytes of the whole file of which a thing is a part.
+    /// Length of the whole file of an item.
     pub fn file_bytes(&self, part: &Part) -> u64 {
         if self.of_directories { 0 } else { self.list.size(part.number) }
     }
 
-    /// Bytes of the longest thing of any rank.
+    /// Maximum length of an item of any rank.
     pub fn bytes_max(&self) -> u64 {
         if self.of_directories {
             return 0;
@@ -198,7 +199,7 @@ impl Dealt {
         whole.unwrap_or(0).max(parts.max().unwrap_or(0))
     }
 
-    /// Path of a thing.
+    /// Path of an item.
     #[inline]
     pub fn path(&self, part: &Part) -> &[u8] {
         if self.of_directories {
@@ -209,7 +210,7 @@ impl Dealt {
     }
 }
 
-/// Things rank by rank, in the order in which they are given, and where those of each rank begin.
+/// Items rank by rank, in the given order, and the first index of each rank.
 fn by_rank(owners: &[(u32, u32)], ranks: u64) -> (Vec<u32>, Vec<u32>) {
     let mut begins = vec![0; ranks as usize + 1];
     for (_, owner) in owners {
@@ -226,7 +227,7 @@ fn by_rank(owners: &[(u32, u32)], ranks: u64) -> (Vec<u32>, Vec<u32>) {
     (whole, begins)
 }
 
-/// Number by which a name differs from all others: the same whoever lists it.
+/// Unique number of a name, the same on all hosts.
 pub fn key(name: &[u8]) -> u64 {
     name.chunks(8).fold(name.len() as u64, |sum, chunk| {
         let mut word = [0; 8];
@@ -295,8 +296,8 @@ mod tests {
     }
 
     proptest! {
-        /// Ranks have each byte and each file once, in parts that begin at whole units, and as many
-        /// bytes of the shared files as others, but for a unit.
+        /// Ranks have each byte and each file once, in parts that begin at whole units, and an
+        /// equal number of bytes of the shared files, within one unit.
         #[test]
         fn parts_cover_each_byte_and_each_file_once(
             sizes in proptest::collection::vec(0..5000_u64, 0..40),
@@ -342,8 +343,8 @@ mod tests {
             prop_assert!(spread.is_some_and(|(most, least)| most - least <= slack));
         }
 
-        /// Steps that move no bytes are done once to each file, by the rank that has its first part
-        /// where both cut it alike.
+        /// Steps that move no bytes are executed once per file, by the rank of its first part, if
+        /// both divisions are equal.
         #[test]
         fn whole_files_belong_to_the_rank_of_their_first_part(
             sizes in proptest::collection::vec(1..5_u64, 1..20),

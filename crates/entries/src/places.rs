@@ -22,40 +22,42 @@ pub struct Places {
     ranks: Ranks,
     rank_shift: i64,
     division: Division,
-    /// Most names of one worker; a handle is the worker's number times that, and the name's.
+    /// Maximum number of names of one worker; a handle is the worker's number times this, plus the
+    /// name's number.
     most: u64,
-    /// True where each worker has all names: a handle is the name's number.
+    /// True if each worker has all names: a handle is the name's number.
     whole: bool,
 }
 
-/// Things of a tree that are worked on.
+/// Items or directories of a tree.
 pub struct TreeThings {
-    /// Paths of the targets, among which places are dealt.
+    /// Paths of the targets; items are distributed over them.
     pub paths: Vec<PathBuf>,
     /// Shape of the tree.
     pub tree: Tree,
-    /// Directories of the tree instead of items.
+    /// True for directories of the tree instead of items.
     pub directories: bool,
-    /// The root is one of the directories: roots are made before the work and removed after it.
+    /// True if the root is one of the directories: roots are created before the work and removed
+    /// after it.
     pub root: bool,
-    /// Each target has its roots.
+    /// True if each target has its roots.
     pub root_of_each: bool,
-    /// Only the first so many of each rank's things.
+    /// Maximum number of items per rank.
     pub first: u64,
     /// Window over each rank's items.
     pub window: Option<WindowItems>,
-    /// Seed by which sizes of files are drawn.
+    /// Seed of the sizes of files.
     pub seed: u64,
 }
 
-/// Window over each rank's items, as a phase finds it.
+/// Window over each rank's items in a phase.
 #[derive(Clone, Copy, Debug)]
 pub struct WindowItems {
-    /// Items that have left it.
+    /// Items that have left the window.
     pub left: u64,
-    /// Items that enter it in the phase; none where it stays.
+    /// Items that enter the window in the phase; none if the window stays.
     pub enter: Option<u64>,
-    /// Ranks from a worker to the rank of an item, for each directory.
+    /// Distance from a worker's rank to the rank of an item, for each directory.
     pub rank_step: u32,
 }
 
@@ -67,48 +69,48 @@ struct DataRank {
 }
 
 enum Origin {
-    /// Names of the targets; a worker has every n-th.
+    /// Names of the targets; a worker has every n-th name.
     Targets(Names),
     Tree(Box<(TreeThings, TreeNames)>),
     List(Box<ListThings>),
 }
 
-/// Things of a listed tree that are worked on.
+/// Items or directories of a listed tree.
 pub struct ListThings {
     /// Path of the target.
     pub path: PathBuf,
-    /// Things by rank.
+    /// Items by rank.
     pub dealt: Dealt,
-    /// The first rank's first thing is the root.
+    /// True if the first rank's first item is the root.
     pub root: bool,
 }
 
-/// A named thing.
+/// A named item.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Item {
-    /// First byte of the part that is worked on.
+    /// Offset of the part that the worker uses.
     pub start: u64,
-    /// Bytes of that part: all of a file that is not shared.
+    /// Length of that part: the whole file, unless ranks share the file.
     pub bytes: u64,
-    /// Bytes of the whole file.
+    /// Length of the whole file.
     pub file_bytes: u64,
-    /// The file among all others.
+    /// Identity of the file.
     pub key: FileKey,
 }
 
-/// A file among all others, as contents tell them apart.
+/// Identity of a file, for its contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileKey {
-    /// Number by which it differs from all others, whoever works on it.
+    /// Unique number, the same for all workers.
     pub number: u64,
-    /// Rank that owns it, in a tree of ranks' own items.
+    /// Rank that owns the file, in a tree with separate items per rank.
     pub owner: u64,
-    /// Number among the places for items of its tree.
+    /// Index among the item positions of its tree.
     pub slot: u64,
 }
 
 impl TreeThings {
-    /// The things of a tree that entries work on.
+    /// The items of a tree that entries work on.
     pub fn of(entries: &Entries, paths: Vec<PathBuf>, tree: Tree, seed: u64) -> TreeThings {
         let directories = entries.over == Over::Directories;
         let root = entries.with_roots || !entries.makes_or_removes_directories();
@@ -132,7 +134,7 @@ impl Places {
         }
     }
 
-    /// Things of a tree, for so many workers of this host.
+    /// Items of a tree, for `workers` workers on this host.
     pub fn of_tree(
         things: TreeThings,
         division: Division,
@@ -146,13 +148,13 @@ impl Places {
         places.numbered(workers)
     }
 
-    /// All things of a tree, for each worker.
+    /// All items of a tree, for each worker.
     pub fn of_whole_tree(things: TreeThings) -> Places {
         let alone = HostIndex::ALONE.ranks(1);
         Places { whole: true, ..Places::of_tree(things, Division::Own, 1, alone, 0) }
     }
 
-    /// Things of a listed tree, for so many workers of this host.
+    /// Items of a listed tree, for `workers` workers on this host.
     pub fn of_list(things: ListThings, workers: u32, ranks: Ranks, rank_shift: i64) -> Places {
         let (origin, division) = (Origin::List(things.into()), Division::Own);
         Places { origin, ranks, rank_shift, division, most: 1, whole: false }.numbered(workers)
@@ -160,7 +162,7 @@ impl Places {
 
     fn numbered(self, workers: u32) -> Places {
         let most = (0..workers).map(|worker| self.count(worker)).max().unwrap_or(0).max(1);
-        // Items that enter a window have handles behind those that leave it.
+        // Items that enter a window have handles after the items that leave it.
         let each = if self.window().is_some_and(|window| window.enter.is_some()) { 2 } else { 1 };
         Places { most: most.saturating_mul(each), ..self }
     }
@@ -173,7 +175,7 @@ impl Places {
         }
     }
 
-    /// Directories of the tree in which items of each rank stand; 1 of what is no tree.
+    /// Number of directories with items of each rank; 1 without a tree.
     pub fn item_directories(&self) -> u64 {
         match &self.origin {
             Origin::Tree(tree) => tree.0.tree.item_directories(),
@@ -181,7 +183,7 @@ impl Places {
         }
     }
 
-    /// Directory below which the names are, or that of the first of the targets.
+    /// Directory of the names, or of the first target.
     pub fn directory(&self) -> PathBuf {
         match &self.origin {
             Origin::Tree(tree) => tree.0.paths.first().cloned().unwrap_or_default(),
@@ -201,18 +203,18 @@ impl Places {
         }
     }
 
-    /// Highest handle for so many workers.
+    /// Maximum handle for `workers` workers.
     pub fn handle_max(&self, workers: u32) -> u64 {
         match &self.origin {
             Origin::Targets(names) => names.count() as u64,
-            // The first rank's names are all there are.
+            // The first rank has all names.
             _ if self.division == Division::First => self.most,
             _ if self.whole => self.most,
             Origin::Tree(_) | Origin::List(_) => self.most.saturating_mul(workers.into()),
         }
     }
 
-    /// Rank whose things a worker works on.
+    /// Rank whose items a worker uses.
     fn rank(&self, worker: u32) -> u64 {
         data_rank(self.ranks.rank(worker), self.ranks.ranks, self.rank_shift)
     }
@@ -221,7 +223,7 @@ impl Places {
         DataRank { rank: self.rank(worker), ranks: self.ranks.ranks }
     }
 
-    /// Number of names that a worker has.
+    /// Number of a worker's names.
     pub fn count(&self, worker: u32) -> u64 {
         let (rank, ranks) = (self.rank(worker), self.ranks.ranks.max(1));
         match &self.origin {
@@ -238,7 +240,7 @@ impl Places {
     /// Handle of a worker's name.
     pub fn handle(&self, worker: u32, nth: u64) -> u32 {
         let handle = match &self.origin {
-            // Workers begin at different names.
+            // Workers begin with different names.
             Origin::Targets(names) if self.division == Division::Every => {
                 (self.rank(worker) + nth) % (names.count() as u64).max(1)
             }
@@ -246,11 +248,11 @@ impl Places {
             _ if self.whole => nth,
             Origin::Tree(_) | Origin::List(_) => u64::from(worker) * self.most + nth,
         };
-        // More names than handles were refused when the job was prepared.
+        // The handle fits: preparation rejects jobs with more names than handles.
         handle as u32
     }
 
-    /// Bytes that the plan gives a file of a tree.
+    /// Planned length of a file of a tree.
     pub fn bytes_of(&self, nth: u64) -> u64 {
         match &self.origin {
             Origin::Tree(tree) if !tree.0.directories => {
@@ -261,7 +263,7 @@ impl Places {
         }
     }
 
-    /// Path behind a handle.
+    /// Path of a handle.
     pub fn path_of(&self, handle: u32) -> String {
         let mut path = Vec::new();
         let (worker, nth) = (u64::from(handle) / self.most, u64::from(handle) % self.most);
@@ -281,7 +283,7 @@ impl Places {
         text_of(&path)
     }
 
-    /// Most bytes of a file.
+    /// Maximum length of a file.
     pub fn bytes_max(&self) -> u64 {
         match &self.origin {
             Origin::Targets(names) => names.iter().map(|named| named.length()).max().unwrap_or(0),
@@ -291,7 +293,7 @@ impl Places {
     }
 }
 
-/// The directory at the beginning of a path, and the length of its part.
+/// The directory at the start of a path, and the length of its part.
 #[derive(Debug, Default)]
 pub struct Prefix {
     /// Target, tree and number of the directory.
@@ -304,7 +306,7 @@ impl TreeThings {
         self.tree.part(rank, ranks).root().filter(|_| self.root)
     }
 
-    /// Number of roots among a rank's things of one copy, which come first.
+    /// Number of roots among a rank's directories of one copy; roots come first.
     fn roots(&self, rank: u64, ranks: u64) -> u64 {
         match self.root(rank, ranks) {
             None => 0,
@@ -313,7 +315,7 @@ impl TreeThings {
         }
     }
 
-    /// Copies of the tree, each in a target of its own.
+    /// Number of copies of the tree, each in a separate target.
     fn copies(&self) -> u64 {
         match self.tree.spread {
             Spread::Copies => self.paths.len().max(1) as u64,
@@ -321,7 +323,7 @@ impl TreeThings {
         }
     }
 
-    /// A rank's things of one copy.
+    /// Number of a rank's items of one copy.
     fn own_count(&self, rank: u64, ranks: u64) -> u64 {
         let part = self.tree.part(rank, ranks);
         let count = if self.directories {
@@ -335,19 +337,20 @@ impl TreeThings {
         count.min(self.first)
     }
 
-    /// Ranks whose things the first one works on, and their number as its trees count them.
+    /// Number of ranks whose items the first rank uses, as its trees count them.
     fn owners(&self, ranks: u64) -> u64 {
         let own = if self.directories { self.tree.per_rank } else { self.tree.has_own_items() };
         if own { ranks } else { 1 }
     }
 
-    /// Things of one copy that a rank works on.
+    /// Number of items of one copy that a rank uses.
     fn count_of_copy(&self, of: DataRank, division: Division) -> u64 {
         let DataRank { rank, ranks } = of;
         match division {
             Division::Own => self.own_count(rank, ranks),
             Division::Every => self.own_count(0, 1),
-            // Where each has things of its own, all have as many, but for a root that they share.
+            // With separate items per rank, all ranks have the same number, except for a shared
+            // root.
             Division::First => {
                 let owners = self.owners(ranks);
                 let more = (owners - 1).saturating_mul(self.own_count(1, owners));
@@ -363,7 +366,7 @@ impl TreeThings {
         self.count_of_copy(of, division).saturating_mul(self.copies())
     }
 
-    /// The n-th thing that a rank works on.
+    /// The n-th item that a rank uses.
     fn place(&self, of: DataRank, division: Division, nth: u64) -> Place {
         let DataRank { rank, ranks } = of;
         if let Some(window) = &self.window {
@@ -388,7 +391,7 @@ impl TreeThings {
         Place { copy: copy + place.copy, ..place }
     }
 
-    /// An item in a window, or one that enters it: these are behind all that leave it.
+    /// An item in a window, or entering it: entering items come after all leaving items.
     fn place_in_window(&self, window: &WindowItems, of: DataRank, nth: u64) -> Place {
         let DataRank { rank, ranks } = of;
         let part = self.tree.part(rank, ranks);
@@ -397,7 +400,7 @@ impl TreeThings {
             Some(nth) => (window.left + part.items() + nth, 1),
         };
         let directory = item % self.tree.item_directories().max(1) + 1;
-        // No tree has as many directories as would overflow.
+        // The product does not overflow for any possible number of directories.
         let shift = direction * i64::from(window.rank_step) * directory as i64;
         self.tree.part(data_rank(rank, ranks, shift), ranks).item(item)
     }
@@ -411,8 +414,8 @@ impl TreeThings {
         }
     }
 
-    /// Writes the path of a place, with a zero byte behind it. The directory of a place is written
-    /// only where it is another one than before.
+    /// Writes the path of an item, with a zero byte after it. Writes the directory only if it
+    /// differs from the previous one.
     fn write(&self, names: &TreeNames, place: &Place, prefix: &mut Prefix, to: &mut Vec<u8>) {
         let directory = Some([place.copy, place.tree, place.directory]);
         if prefix.directory != directory {
@@ -475,7 +478,7 @@ impl ListThings {
 
 /// The names of one worker.
 pub struct WorkerNames {
-    /// Places of its items, where they are those of a tree.
+    /// Positions of its items in a tree, if the worker has a plain part of one tree.
     items: Option<ItemPlaces>,
     places: Arc<Places>,
     roots: Roots,
@@ -485,7 +488,7 @@ pub struct WorkerNames {
 }
 
 impl WorkerNames {
-    /// The names of that worker.
+    /// The names of a worker.
     pub fn new(places: Arc<Places>, worker: u32) -> WorkerNames {
         let (rank, count) = (places.rank(worker), places.count(worker));
         let items = match &places.origin {
@@ -508,7 +511,7 @@ impl WorkerNames {
         self.count
     }
 
-    /// Number of roots of trees, which are the first names.
+    /// Number of roots of trees; roots are the first names.
     pub fn roots(&self) -> u64 {
         match &self.places.origin {
             Origin::Tree(tree) if tree.0.directories => match self.places.division {
@@ -520,18 +523,18 @@ impl WorkerNames {
         }
     }
 
-    /// Bytes of the path of the tree, before those of names in it.
+    /// Length of the tree's path, the prefix of its names.
     pub fn root_length(&self) -> usize {
         self.places.directory().as_os_str().len()
     }
 
-    /// Place from which a path that was written is looked up.
+    /// Directory from which a written path is looked up.
     #[inline(always)]
     pub fn looked_up_from(&self, path: &[u8]) -> From {
         self.roots.of(path)
     }
 
-    /// Rank whose names they are.
+    /// Rank of the names.
     pub fn rank(&self) -> u64 {
         self.rank
     }
@@ -541,7 +544,7 @@ impl WorkerNames {
         self.places.handle(self.worker, nth)
     }
 
-    /// Writes the path of a name, with a zero byte behind it, over the path of an earlier one.
+    /// Writes the path of a name, with a zero byte after it, over the path of an earlier name.
     #[inline]
     pub fn write(&self, nth: u64, with_size: bool, to: &mut Vec<u8>, prefix: &mut Prefix) -> Item {
         match &self.places.origin {
@@ -578,12 +581,12 @@ impl WorkerNames {
     }
 }
 
-/// Number of a place: the same whoever asks.
+/// Unique number of an item, the same for all workers.
 fn key(place: &Place) -> u64 {
     mix(mix(place.tree, place.rank), place.item)
 }
 
-/// Bytes of a file of a tree: the same whoever asks.
+/// Length of a file of a tree, the same for all workers.
 pub fn file_size(tree: &Tree, seed: u64, place: &Place) -> u64 {
     tree.file_size.drawn(mix(seed, key(place))).0
 }
@@ -631,7 +634,7 @@ mod tests {
         }
     }
 
-    /// How often each name is worked on, by all ranks.
+    /// Number of uses of each name, over all ranks.
     fn counted(tree: &Tree, entries: &Entries, ranks: u32, shift: i64) -> BTreeMap<String, u64> {
         let paths = vec!["/a".into(), "/b".into()];
         let things = TreeThings::of(entries, paths, tree.clone(), 0);
@@ -654,8 +657,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// However items are divided, all ranks together work on the same names, each of them as
-        /// often as the division says.
+        /// With each division, all ranks together use the same names, each as often as the division
+        /// defines.
         #[test]
         fn divisions_have_the_same_names(
             depth in 0..3_u32,
@@ -682,7 +685,7 @@ mod tests {
             }
         }
 
-        /// Directories with their roots are worked on once, parents first.
+        /// Directories with their roots are used once, parents first.
         #[test]
         fn directories_have_their_roots(
             depth in 0..3_u32,

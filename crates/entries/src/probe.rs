@@ -1,7 +1,7 @@
-//! The choice between single calls and io_uring: by a probe on files of its own.
+//! Choice between single calls and io_uring, by a probe on temporary files.
 //!
-//! Which one is faster depends on the filesystem and the device: io_uring leaves what may wait to a
-//! thread of the kernel, which helps where it waits and costs where it does not.
+//! The faster engine depends on the filesystem and the device: io_uring moves blocking operations
+//! to a kernel thread, which helps if they block and costs time if they do not.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,23 +23,23 @@ use crate::places::{Places, TreeThings, WorkerNames};
 use crate::ring::RingCalls;
 use crate::walk::Lanes;
 
-/// Files by which each engine is tried, at least.
+/// Minimum number of files per engine.
 const FILES_MIN: u64 = 64;
-/// Longest file of the probe: it is about names.
+/// Maximum length of a probe's file: the probe measures operations on names.
 const BYTES_MAX: usize = 64 << 10;
-/// Items of a job are tried only where there are as many times more of them.
+/// Minimum ratio of a job's items to items of the probe.
 const SHARE_MIN: u64 = 100;
 
-/// The engine of a job, and why it is that one.
+/// The engine of a job, and the reason.
 pub struct Chosen {
     /// The engine.
     pub engine: EntriesEngine,
-    /// The probe that chose it, in words; none where the plan did.
+    /// Result of the probe as text; none if the plan names the engine.
     pub why: Option<String>,
 }
 
 impl Chosen {
-    /// Items that a worker has in progress.
+    /// Number of items in progress per worker.
     pub fn lanes(&self, entries: &Entries) -> u32 {
         if self.engine.takes_many() { entries.lanes() } else { 1 }
     }
@@ -55,7 +55,7 @@ impl Chosen {
     }
 }
 
-/// The engine that the plan names; else single calls at depth 1, and at others the faster one.
+/// The plan's engine; otherwise single calls at depth 1, and the faster engine at higher depths.
 pub fn choose(entries: &Entries, places: &Arc<Places>, bytes_max: usize) -> Chosen {
     if let Some(engine) = entries.engine {
         return Chosen { engine, why: None };
@@ -84,7 +84,7 @@ pub fn choose(entries: &Entries, places: &Arc<Places>, bytes_max: usize) -> Chos
             let engine = if ring < calls { EntriesEngine::IoUring } else { EntriesEngine::Calls };
             Chosen { engine, why: Some(why) }
         }
-        // The depth was asked for, and nothing says that it does not help.
+        // The plan requests the depth, and no measurement contradicts it.
         Err(why) => {
             Chosen { engine: EntriesEngine::IoUring, why: Some(format!("no probe: {why}")) }
         }
@@ -98,7 +98,7 @@ fn each<E>(
     Ok([time_of(EntriesEngine::Calls)?, time_of(EntriesEngine::IoUring)?])
 }
 
-/// Time per item of both engines, on items of the job drawn by chance: the work changes nothing.
+/// Time per item of both engines, on random items of the job; the probe changes nothing.
 fn by_own_items(
     entries: &Entries,
     places: &Arc<Places>,
@@ -114,7 +114,7 @@ fn by_own_items(
         .map_err(|error| error.to_string())
 }
 
-/// Files by which each engine is tried.
+/// Number of files per engine.
 fn files(entries: &Entries) -> u64 {
     FILES_MIN.max(4 * u64::from(entries.depth))
 }
@@ -156,7 +156,7 @@ impl Trial<'_> {
     }
 }
 
-/// Time in which an engine does all operations of a source.
+/// Time for all operations of a source with an engine.
 ///
 /// # Errors
 /// The first operation that failed.
@@ -203,11 +203,11 @@ fn drive(
     }
 }
 
-/// A directory for the files of a probe, which is removed with them.
+/// A temporary directory for the files of a probe.
 struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Makes one in that directory, or in the next one above that exists.
+    /// Creates a directory in `directory`, or in its nearest existing parent.
     fn beside(directory: &Path) -> io::Result<Scratch> {
         let there = directory.ancestors().find(|above| above.is_dir());
         let there = there.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
@@ -216,7 +216,7 @@ impl Scratch {
         Ok(Scratch(path))
     }
 
-    /// Time per item of that engine, on files made for it.
+    /// Time per item of an engine, on temporary files.
     fn try_engine(
         &self,
         engine: EntriesEngine,
@@ -250,7 +250,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // The name holds the number of this process: nothing else is below it.
+        // The name contains the number of this process: only this probe uses the directory.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

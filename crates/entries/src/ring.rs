@@ -1,4 +1,4 @@
-//! Operations on names by io_uring: as many at once as the depth.
+//! Operations on names by io_uring, up to the depth in flight.
 
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 
@@ -20,21 +20,21 @@ use crate::roots::NameAt;
 /// Engine of a ring on names.
 pub struct RingCalls {
     ring: Ring<squeue::Entry, cqueue::Entry>,
-    /// Open files and names; system calls for what the ring does not queue.
+    /// Open files and names; system calls for operations that the ring does not queue.
     calls: Calls,
-    /// Where the kernel leaves what it was asked, one place per slot.
+    /// Results of the kernel, one per slot.
     answers: Box<[Answer]>,
-    /// Operations that are done in the thread: those on files that could not be opened.
+    /// Operations for the worker's thread, for example on files that could not be opened.
     aside: Vec<u32>,
 }
 
-/// Room for what the kernel tells of a name.
+/// Buffers for the kernel's results about a name.
 struct Answer {
     look: libc::statx,
     attribute: [u8; ATTRIBUTE_BYTES],
 }
 
-/// Operation of the ring by which a step is issued; none where there is none.
+/// The ring's opcode for a step; none if the ring does not support the step.
 fn opcode_of(step: Step) -> Option<u8> {
     Some(match step {
         Step::Create | Step::Open => opcode::OpenAt::CODE,
@@ -68,7 +68,8 @@ impl RingCalls {
     /// Sets up a ring in the thread that will use it.
     ///
     /// # Errors
-    /// The kernel's, with the likely cause, or the first step that this kernel's rings do not know.
+    /// The kernel's, with the likely cause, or the first step that this kernel's rings do not
+    /// support.
     pub fn new(depth: usize, entries: &Entries, calls: Calls) -> Result<RingCalls, EngineError> {
         let mut ring = Ring::new(depth, None, &Uring::default().ring())?;
         let mut probe = io_uring::Probe::new();
@@ -85,14 +86,14 @@ impl RingCalls {
         if submitter.register_ring_fd().is_ok() {
             ring.features.push("fixed-ring".into());
         }
-        // SAFETY: a statx without bits set is a valid one.
+        // SAFETY: all-zero bytes are a valid statx.
         let look = unsafe { std::mem::zeroed() };
         let answers =
             (0..depth).map(|_| Answer { look, attribute: [0x5a; ATTRIBUTE_BYTES] }).collect();
         Ok(RingCalls { ring, calls, answers, aside: Vec::with_capacity(depth) })
     }
 
-    /// Entry of an operation; none where it is to be done in the thread.
+    /// Entry of an operation; none if the worker's thread executes the operation.
     fn entry(&mut self, slot: &Slot, index: u32) -> Option<squeue::Entry> {
         let step = step_of(slot)?;
         let paths = self.calls.paths.clone();
@@ -158,13 +159,13 @@ impl RingCalls {
         })
     }
 
-    /// Outcome of an operation that the ring did.
+    /// Outcome of an operation in the ring.
     fn outcome(&mut self, slot: &Slot, result: i32) -> Outcome {
         let step = step_of(slot);
         if matches!(step, Some(Step::Create | Step::Open)) {
             return match result {
                 0.. => {
-                    // SAFETY: the descriptor was just opened, and nobody else has it.
+                    // SAFETY: the descriptor was just opened, and has no other owner.
                     self.calls.opened(slot, Ok(unsafe { OwnedFd::from_raw_fd(result) }))
                 }
                 _ => self.calls.opened(slot, Err(-result)),
@@ -178,7 +179,7 @@ impl RingCalls {
         }
     }
 
-    /// Does in the thread what the ring does not queue.
+    /// Executes in the worker's thread all operations that the ring does not queue.
     #[cold]
     fn call_aside(&mut self, slots: &[Slot], done: &mut Done) {
         while let Some(index) = self.aside.pop() {

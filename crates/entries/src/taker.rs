@@ -1,4 +1,5 @@
-//! Items that a worker takes by their state: the next one in order that suits, taken in the table.
+//! Items that a worker takes by their state: the next suitable item in order, marked as taken in
+//! the table.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,27 +13,27 @@ use crate::catalog::{Catalog, Changes, Known, Passed};
 use crate::places::Places;
 use crate::trees::Trees;
 
-/// Items that are tried before the worker lets others go on.
+/// Number of items that the worker tries before it yields to other workers.
 const TRIES: u32 = 64;
-/// Parts of the items are drawn by this seed, so that all phases have the same ones.
+/// Seed of the parts of items, so that all phases use the same parts.
 const PARTS: u64 = 0x7061_7274;
 
-/// Everything that the workers of a job need to take items.
+/// Shared state for the workers of a job that take items.
 #[derive(Clone)]
 pub struct Stock {
     /// Path of the job's tree.
     pub path: PathBuf,
     /// The table of the job's tree.
     pub catalog: Arc<Catalog>,
-    /// The tree to which items are copied or renamed: its path and its table.
+    /// Path and table of the destination tree, if any.
     pub to: Option<(PathBuf, Arc<Catalog>)>,
-    /// Names by number, as the workers have them.
+    /// Names by number, as used by the workers.
     pub places: Arc<Places>,
     /// Numbers of the items of a part; none for all.
     pub chosen: Option<Arc<[u32]>>,
-    /// Items that were picked so far, by all who share the order.
+    /// Items picked so far by all workers that share the order.
     pub cursor: Arc<AtomicU64>,
-    /// Items to pick in all.
+    /// Total number of items to pick.
     pub picks: u64,
 }
 
@@ -44,8 +45,7 @@ impl Stock {
     }
 }
 
-/// Numbers of the items that make up so many bytes, drawn by chance, in order; none where all items
-/// together have fewer.
+/// Random items with a total of `bytes` bytes, in order; none if all items together are smaller.
 pub fn part_of(
     all: Option<&[u32]>,
     count: u64,
@@ -62,7 +62,7 @@ pub fn part_of(
         let at = order.at(turn);
         let item = all.map_or(at, |all| u64::from(all[at as usize]));
         sum = sum.saturating_add(size_of(item));
-        // Handles have 32 bits, so items that can be used have, too.
+        // Item numbers fit 32 bits, like handles.
         chosen.push(item as u32);
     }
     chosen.sort_unstable();
@@ -82,10 +82,10 @@ enum Pick {
     Forward,
     /// Children before their parents.
     Backward,
-    /// Each once per pass, by the key of that pass.
+    /// Each item once per pass, by the key of the pass.
     Shuffled(u64),
     Random(Random),
-    /// Exponentially distributed, with that share of all as the mean.
+    /// Exponentially distributed, with a share of all items as the mean.
     Exponential(Random, f64),
 }
 
@@ -103,7 +103,7 @@ impl Pick {
         }
     }
 
-    /// Number of the item that comes as the n-th pick.
+    /// Number of the n-th picked item.
     fn at(&mut self, turn: u64, count: u64) -> u64 {
         match self {
             Pick::Forward => turn % count,
@@ -125,17 +125,17 @@ impl Pick {
 pub struct Taken {
     /// Number of the item.
     pub nth: u64,
-    /// List of steps that its state asks for.
+    /// List of steps for its state.
     pub list: u32,
-    /// State when it was taken.
+    /// State at the time of taking.
     pub found: Known,
-    /// True where no other worker has it in progress.
+    /// True if no other worker has the item in progress.
     alone: bool,
-    /// True where its directory is held for it.
+    /// True if its directory is held for it.
     holds_parent: bool,
-    /// True where there is nothing to give back: a directory that is only looked at.
+    /// True if nothing must be returned: the directory is only listed.
     is_free: bool,
-    /// State of the item in the other tree, where it goes there.
+    /// State of the item in the destination tree, if any.
     pub other: Option<Known>,
 }
 
@@ -143,17 +143,17 @@ pub struct Taken {
 pub enum Next {
     /// An item.
     Taken(Taken),
-    /// None suits now; others may change that.
+    /// No item is suitable now; other workers may change that.
     Wait,
-    /// None is to come.
+    /// No item follows.
     Over,
 }
 
-/// Lists of steps by the state of an item, by their numbers.
+/// Numbers of the lists of steps, by the state of an item.
 struct ByState {
     present: Option<u32>,
     absent: Option<u32>,
-    /// None where short files are like others.
+    /// None if short files are treated like other files.
     short: Option<Option<u32>>,
     /// Steps of each list.
     steps: Box<[Box<[Step]>]>,
@@ -177,7 +177,7 @@ impl ByState {
     }
 }
 
-/// One worker's way to items.
+/// One worker's selection of items.
 pub struct Taker {
     stock: Stock,
     by_state: ByState,
@@ -187,19 +187,19 @@ pub struct Taker {
     directories: bool,
     once: bool,
     changes: Changes,
-    /// Number of changes of the table after which the worker counts as waiting.
+    /// Number of table changes after which the worker counts as waiting.
     waits_at: Option<u64>,
-    /// The item that is to be tried again.
+    /// The item to try again.
     again: Option<u64>,
-    /// Items passed over since the last one that suited.
+    /// Items skipped since the last suitable item.
     in_a_row: u64,
-    /// False once no item is to come.
+    /// False once no item follows.
     is_alive: bool,
     passed: [u64; Passed::ALL.len()],
 }
 
 impl Taker {
-    /// A worker's way to the items of a stock.
+    /// A worker's selection from the items of a stock.
     pub fn new(stock: Stock, entries: &Entries, seed: u64) -> Taker {
         let all = stock.places.count(0);
         let count = stock.chosen.as_ref().map_or(all, |chosen| chosen.len() as u64);
@@ -226,10 +226,10 @@ impl Taker {
         }
     }
 
-    /// Takes the next item that suits.
+    /// Takes the next suitable item.
     pub fn next(&mut self) -> Next {
         for _ in 0..TRIES {
-            // Read first: what others do from here on is a change after this one.
+            // Read first: every later change by other workers counts as a change.
             let changes = self.stock.catalog.changes();
             let again = self.again.take();
             let Some(nth) = again.or_else(|| self.pick()) else { return self.over() };
@@ -248,7 +248,7 @@ impl Taker {
                     self.in_a_row += 1;
                 }
             }
-            // Twice all of them, so that a random order has met most.
+            // Twice the number of items, so that a random order visits most of them.
             if !self.once && self.in_a_row >= 2 * self.count {
                 self.in_a_row = 0;
                 if self.has_none_left() {
@@ -260,7 +260,7 @@ impl Taker {
         Next::Wait
     }
 
-    /// Items passed over, by reason.
+    /// Items skipped, by reason.
     pub fn passed(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let reasons = Passed::ALL.into_iter().zip(self.passed);
         reasons.filter(|(_, count)| *count > 0).map(|(why, count)| (why.name(), count))
@@ -279,7 +279,7 @@ impl Taker {
         self.stock.chosen.as_ref().map_or(at, |chosen| chosen[at as usize].into())
     }
 
-    /// The worker has an item, and does not wait any more.
+    /// The worker has an item, and no longer waits.
     fn go_on(&mut self) {
         self.in_a_row = 0;
         if let Some(changes) = self.waits_at.take() {
@@ -287,7 +287,7 @@ impl Taker {
         }
     }
 
-    /// The worker ends: others do not wait for it.
+    /// The worker ends: other workers do not wait for it.
     fn over(&mut self) -> Next {
         self.go_on();
         if std::mem::take(&mut self.is_alive) {
@@ -296,8 +296,8 @@ impl Taker {
         Next::Over
     }
 
-    /// True where nothing found for these reasons, after so many changes, will suit any more; the
-    /// worker itself counts as waiting from then on.
+    /// True if no skipped item can become suitable any more, given the reasons and the number of
+    /// table changes. The worker counts as waiting from then on.
     fn is_stuck(&mut self, changes: u64, reasons: &[Passed]) -> bool {
         let catalog = &self.stock.catalog;
         if self.waits_at != Some(changes) && !reasons.contains(&Passed::Busy) {
@@ -306,7 +306,7 @@ impl Taker {
         reasons.iter().all(|why| catalog.is_stuck(changes, *why))
     }
 
-    /// True where no item suits, and none will.
+    /// True if no item is suitable now or later.
     fn has_none_left(&mut self) -> bool {
         let changes = self.stock.catalog.changes();
         let mut reasons: Vec<Passed> = Vec::with_capacity(Passed::ALL.len());
@@ -320,7 +320,7 @@ impl Taker {
         self.is_stuck(changes, &reasons)
     }
 
-    /// List of steps for an item as it is, and that state.
+    /// List of steps for an item in its current state, and that state.
     fn suits(&self, nth: u64) -> Result<(u32, Known), Passed> {
         let catalog = &self.stock.catalog;
         let state = if self.directories { catalog.directory(nth + 1) } else { catalog.file(nth) };
@@ -348,7 +348,7 @@ impl Taker {
         if only_reads && state.length == 0 { Err(Passed::Empty) } else { Ok((list, state)) }
     }
 
-    /// Takes an item, if its state suits and no other worker has it.
+    /// Takes an item if its state is suitable and no other worker has it.
     fn take(&self, nth: u64) -> Result<Taken, Passed> {
         let (list, found) = self.suits(nth)?;
         let steps = self.by_state.steps(list);
@@ -385,7 +385,7 @@ impl Taker {
         Ok(taken)
     }
 
-    /// Takes the item's place in the tree to which it goes.
+    /// Takes the item's position in the destination tree.
     fn take_other(&self, taken: &mut Taken) -> Result<(), Passed> {
         let Some((_, to)) = &self.stock.to else { return Ok(()) };
         let state = to.file(taken.nth);
@@ -405,7 +405,7 @@ impl Taker {
         }
     }
 
-    /// Gives an item back in the state in which its steps have left it.
+    /// Returns an item in its state after the steps.
     pub fn give_back(&self, taken: &Taken, now: Known, other_now: Option<Known>) {
         let (catalog, nth) = (&self.stock.catalog, taken.nth);
         match (self.directories, taken.is_free) {
@@ -426,17 +426,17 @@ impl Taker {
         }
     }
 
-    /// Offset at which a visit of an item goes on.
+    /// Offset at which the next visit of an item continues.
     pub fn position(&self, nth: u64) -> u64 {
         self.stock.catalog.position(nth)
     }
 
-    /// Notes where the next visit goes on.
+    /// Sets the offset at which the next visit continues.
     pub fn set_position(&self, nth: u64, position: u64) {
         self.stock.catalog.set_position(nth, position);
     }
 
-    /// Path of the tree to which items go.
+    /// Path of the destination tree.
     pub fn to(&self) -> Option<&PathBuf> {
         self.stock.to.as_ref().map(|(path, _)| path)
     }

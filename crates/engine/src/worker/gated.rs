@@ -67,8 +67,8 @@ impl<S: Source> Worker<S> {
         None
     }
 
-    /// Has the source make durable what the operations of the batch depend on; where it cannot,
-    /// none of them starts. Returns the time that it took.
+    /// Lets the source make data durable on which the operations of the batch depend; if that
+    /// fails, no operation starts. Returns the elapsed time.
     #[cold]
     fn commit(&mut self) -> Ticks {
         self.turn.commits = false;
@@ -128,7 +128,7 @@ impl<S: Source> Worker<S> {
         }
     }
 
-    /// Sets the most completions to take in this turn: none while the queue is filled first.
+    /// Sets the maximum number of completions in this turn: zero while the queue is filled first.
     #[inline(always)]
     pub(super) fn limit_reaping(&mut self, waits: Option<Wait>) {
         if self.shape.fills_first {
