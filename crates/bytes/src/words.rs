@@ -196,8 +196,8 @@ impl WordMaker {
 }
 
 fn words_of(bytes: &[u8]) -> Vec<u64> {
-    let word = |word: &[u8]| u64::from_ne_bytes(word.try_into().unwrap_or_default());
-    bytes.chunks_exact(WORD_BYTES).map(word).collect()
+    let words = bytes.chunks_exact(WORD_BYTES);
+    words.map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default())).collect()
 }
 
 #[cold]
@@ -231,19 +231,15 @@ fn origin(key: &Key, found: &[u64]) -> Option<(MismatchKind, String)> {
         WordKind::Offset => Key { rank: first >> 32, offset: first & 0xffff_ffff, seed, ..*key },
         WordKind::Incompressible => {
             let place = Key { rank: first >> 32, offset: first & 0xffff_ffff, ..*key };
-            let is_stale = || {
-                found.iter().enumerate().all(|(index, word)| match index % MARK_EVERY {
-                    0 => *word == place.mark(index),
-                    _ => *word == second,
-                })
-            };
-            return if place.is_of(found) {
-                Some((MismatchKind::Misdirected, place.told()))
-            } else if is_stale() {
-                Some((MismatchKind::Stale, format!("{}, of another seed", place.told())))
-            } else {
-                None
-            };
+            if place.is_of(found) {
+                return Some((MismatchKind::Misdirected, place.told()));
+            }
+            let is_stale = found.iter().enumerate().all(|(index, word)| match index % MARK_EVERY {
+                0 => *word == place.mark(index),
+                _ => *word == second,
+            });
+            return is_stale
+                .then(|| (MismatchKind::Stale, format!("{}, of another seed", place.told())));
         }
     };
     let kind = if other.seed == key.seed { MismatchKind::Misdirected } else { MismatchKind::Stale };

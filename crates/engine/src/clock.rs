@@ -183,8 +183,8 @@ impl Clock {
     /// Nanoseconds in a number of the processor's cycles, as its time-stamp counter counts them.
     /// Takes 5 ms where the clock is another one; without the counter a cycle is 1 ns.
     pub fn cycles_ns(&self, cycles: u64) -> u64 {
-        let counter = || Calibration { began: Some(paired_reading()) }.end();
-        let clock = if self.tsc { *self } else { counter() };
+        let clock =
+            if self.tsc { *self } else { Calibration { began: Some(paired_reading()) }.end() };
         clock.ns(Ticks(cycles))
     }
 

@@ -417,8 +417,10 @@ impl Catalog {
     }
 
     fn count_waiting(&self, changes: u64, count: impl Fn(u64) -> u64) -> bool {
-        let update = |word: u64| (word / CHANGE == changes).then(|| count(word));
-        self.waiting.fetch_update(Ordering::AcqRel, Ordering::Relaxed, update).is_ok()
+        let updated = self.waiting.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |word| {
+            (word / CHANGE == changes).then(|| count(word))
+        });
+        updated.is_ok()
     }
 
     /// Counts a worker that makes or removes things.

@@ -13,14 +13,13 @@ use candor_engine::EngineError;
 /// # Errors
 /// The kernel's; with a remedy, where the limit cannot be raised.
 pub fn open(options: &OpenOptions, path: &Path, what: &'static str) -> Result<File, EngineError> {
-    let full = |error: &io::Error| error.raw_os_error() == Some(libc::EMFILE);
     let result = match options.open(path) {
-        Err(error) if full(&error) && raise_limit() => options.open(path),
+        Err(error) if is_full(&error) && raise_limit() => options.open(path),
         result => result,
     };
     result.map_err(|error| {
-        if full(&error) {
-            let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        if is_full(&error) {
+            let limit = limit();
             let what = format!(
                 "open more than {limit} files at once (raise the limit with `ulimit -Hn`, or use \
                  fewer files)"
@@ -39,12 +38,20 @@ pub fn open(options: &OpenOptions, path: &Path, what: &'static str) -> Result<Fi
 pub fn make_room(files: u64) -> Result<(), u64> {
     let open = std::fs::read_dir("/proc/self/fd").map_or(0, |open| open.count() as u64);
     let needed = files.saturating_add(open).saturating_add(SPARE);
-    let limit = || getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     while limit() < needed && raise_limit() {}
     if limit() < needed { Err(limit().saturating_sub(open + SPARE)) } else { Ok(()) }
 }
 
-/// Descriptors of a run besides those of its targets: of its report, rings, counters and tracer.
+fn is_full(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::EMFILE)
+}
+
+/// Current limit of open files.
+fn limit() -> u64 {
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}
+
+/// Descriptors of a run in addition to its targets: report, rings, counters and tracer.
 const SPARE: u64 = 128;
 
 /// Raises the limit as far as this process may; false where it is reached already.
@@ -56,6 +63,5 @@ fn raise_limit() -> bool {
     // Only root may exceed the hard limit, up to the kernel's own maximum.
     let most = std::fs::read_to_string("/proc/sys/fs/nr_open").ok();
     let most = most.and_then(|text| text.trim().parse().ok()).filter(|most| Some(*most) > maximum);
-    let raise = |most| setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most }).is_ok();
-    most.is_some() && raise(most)
+    most.is_some() && setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most }).is_ok()
 }

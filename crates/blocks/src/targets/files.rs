@@ -288,8 +288,10 @@ impl Files {
         for (index, name) in targets {
             let Some(target) = known.get(name.as_str()).copied() else { continue };
             if is_null(target, blocks) {
-                let null = |_| OpenFile { target: index, ..OpenFile::null(target) };
-                files.extend((0..target.files_named()).map(null));
+                files.extend(
+                    (0..target.files_named())
+                        .map(|_| OpenFile { target: index, ..OpenFile::null(target) }),
+                );
                 continue;
             }
             for named in named(target) {
@@ -513,8 +515,11 @@ fn hint_life(file: &File, life: WriteLife) -> std::io::Result<()> {
 impl Files {
     /// Files that are devices for commands, without descriptors.
     pub fn of_devices(devices: &[Device]) -> Files {
-        let null = || OpenFile::null(&Target::default());
-        Files(devices.iter().map(|device| OpenFile { device: Some(*device), ..null() }).collect())
+        let target = Target::default();
+        let files = devices.iter();
+        let files =
+            files.map(|device| OpenFile { device: Some(*device), ..OpenFile::null(&target) });
+        Files(files.collect())
     }
 }
 

@@ -16,8 +16,8 @@ impl Due {
     /// Clear bits for the blocks of these maps.
     pub fn new(maps: &[Arc<Map>]) -> Due {
         // Untouched pages of zeros take no memory.
-        let bits = |map: &Arc<Map>| vec![0; map.blocks_known().div_ceil(BITS)].into();
-        Due { files: maps.iter().map(bits).collect() }
+        let bits = maps.iter().map(|map| vec![0; map.blocks_known().div_ceil(BITS)].into());
+        Due { files: bits.collect() }
     }
 
     /// No bits, where nothing is read back.

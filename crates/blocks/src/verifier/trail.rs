@@ -47,10 +47,9 @@ impl Trail {
     /// Trail over that many files.
     pub fn new(plan: &Plan, files: usize) -> Trail {
         let most = plan.last_writes as usize;
-        let of_file = || (Vec::with_capacity(most), 0);
         let count = if most > 0 { files } else { 0 };
         Trail {
-            last: (0..count).map(|_| of_file()).collect(),
+            last: (0..count).map(|_| (Vec::with_capacity(most), 0)).collect(),
             synced: vec![Covered::default(); count].into(),
             flushing: vec![VecDeque::new(); count].into(),
             unfinished: Vec::with_capacity(most),
@@ -73,8 +72,9 @@ impl Trail {
 
     /// Ends an issued write; returns its number.
     fn end(&mut self, slot: &Slot) -> Option<u64> {
-        let is_it = |write: &Unfinished| (write.file, write.offset) == (slot.handle, slot.offset);
-        let at = self.unfinished.iter().position(is_it)?;
+        let mut writes = self.unfinished.iter();
+        let at =
+            writes.position(|write| (write.file, write.offset) == (slot.handle, slot.offset))?;
         Some(self.unfinished.swap_remove(at).number)
     }
 

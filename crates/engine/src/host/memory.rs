@@ -205,18 +205,19 @@ impl Mapping {
 /// Memory counts as huge pages from this share on: its ends may not fill one.
 const HUGE_SHARE: f64 = 0.7;
 
+/// Addresses of an area, from its first line in `/proc/PID/smaps`.
+fn area(line: &str) -> Option<std::ops::Range<u64>> {
+    let (first, end) = line.split_once(' ')?.0.split_once('-')?;
+    Some(u64::from_str_radix(first, 16).ok()?..u64::from_str_radix(end, 16).ok()?)
+}
+
 /// Share of huge pages in the resident memory of the area that holds an address, from
 /// `/proc/PID/smaps`.
 fn huge_share(areas: &str, address: u64) -> f64 {
-    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
-    let range = |line: &str| {
-        let (first, end) = line.split_once(' ')?.0.split_once('-')?;
-        Some(hex(first)?..hex(end)?)
-    };
     let mut lines = areas.lines();
-    lines.by_ref().find(|line| range(line).is_some_and(|area| area.contains(&address)));
+    lines.by_ref().find(|line| area(line).is_some_and(|area| area.contains(&address)));
     let (mut resident, mut huge) = (0.0, 0.0);
-    for line in lines.take_while(|line| range(line).is_none()) {
+    for line in lines.take_while(|line| area(line).is_none()) {
         let mut words = line.split_whitespace();
         let (name, kib) = (words.next(), words.next().and_then(|kib| kib.parse::<f64>().ok()));
         match (name, kib) {

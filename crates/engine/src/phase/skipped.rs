@@ -79,9 +79,12 @@ impl EngineError {
 mod tests {
     use super::*;
 
+    fn named(name: &str) -> Job {
+        Job { name: name.into(), ..Job::default() }
+    }
+
     #[test]
     fn measurements_keep_the_order_of_the_jobs() {
-        let named = |name: &str| Job { name: name.into(), ..Job::default() };
         let ran = ["b", "d"].map(|name| SkippedJob::prepared(0, &named(name)).measurement);
         let skipped = [(4, "e"), (0, "a"), (2, "c")]
             .map(|(at, name)| SkippedJob::prepared(at, &named(name)))

@@ -60,12 +60,12 @@ impl SteadyWatch {
 
     fn values(&self) -> Vec<f64> {
         let figure = self.criterion.figure();
-        let value = |window: &SteadyWindow| match figure {
+        let values = self.windows.iter().map(|window| match figure {
             SteadyFigure::Ops => window.ops_per_s,
             SteadyFigure::Bytes => window.bytes_per_s,
             SteadyFigure::Latency => window.latency_mean_ns,
-        };
-        self.windows.iter().map(value).collect()
+        });
+        values.collect()
     }
 
     fn is_met(&self) -> bool {
