@@ -31,14 +31,14 @@ is lost. SIGINT and SIGTERM end the agent and its run.";
 
 /// Options of an agent.
 #[derive(Debug, Default)]
-struct Draft {
+struct AgentOptions {
     listen: Option<SocketAddr>,
     allowed: Allowed,
     keys: Keys,
     once: bool,
 }
 
-const GROUPS: &[Group<Draft>] = &[Group {
+const GROUPS: &[Group<AgentOptions>] = &[Group {
     title: "Agent",
     flags: &[
         Flag {
@@ -191,7 +191,7 @@ pub fn command() -> Command {
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft = Draft::default();
+    let mut draft = AgentOptions::default();
     let problems = flag::apply(GROUPS, matches, &mut line, &mut draft);
     if !problems.is_empty() {
         screen::problems(&problems, &line.source, screen::Color::default());
@@ -217,7 +217,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
 }
 
 /// Serves until a signal comes.
-fn serve(draft: Draft, line: &CommandLine) -> Result<(), String> {
+fn serve(draft: AgentOptions, line: &CommandLine) -> Result<(), String> {
     let source = draft.keys.source()?;
     let identity = source.identity()?;
     let mut words: Vec<OsString> = line.words().iter().skip(1).map(|word| word_of(word)).collect();
@@ -232,7 +232,7 @@ fn serve(draft: Draft, line: &CommandLine) -> Result<(), String> {
 }
 
 /// The process of a run.
-fn serve_run(draft: Draft) -> Result<(), String> {
+fn serve_run(draft: AgentOptions) -> Result<(), String> {
     let run = std::env::var(candor_fleet::RUN_VARIABLE).unwrap_or_default();
     let log = move |text: &str| log(&format!("{run}: {text}"));
     let keys = draft.keys;

@@ -23,13 +23,13 @@ until an interrupt. With root, or CAP_BPF and CAP_PERFMON, each request is trace
 kernel's counters give means.";
 
 /// Options of the command.
-struct Draft {
+struct AlignOptions {
     time: Nanos,
     by: Option<TraceMethod>,
     pids: Vec<u32>,
 }
 
-const GROUPS: &[Group<Draft>] = &[Group {
+const GROUPS: &[Group<AlignOptions>] = &[Group {
     title: "Tracing",
     flags: &[
         Flag {
@@ -37,7 +37,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::One("N"),
             help: "Trace for N seconds, or for a time such as 5m [default: 10]",
             fields: &[],
-            set: |draft, text| put(&mut draft.time, parse::some_seconds(text)),
+            set: |options, text| put(&mut options.time, parse::some_seconds(text)),
         },
         Flag {
             long: "by",
@@ -45,7 +45,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
             help: "How requests are traced; auto takes the first of raw, tracepoint and perf that \
                    the kernel allows [default: auto]",
             fields: &[],
-            set: |draft, text| put(&mut draft.by, parse::one_of(text, METHODS)),
+            set: |options, text| put(&mut options.by, parse::one_of(text, METHODS)),
         },
         Flag {
             long: "pid",
@@ -53,8 +53,8 @@ const GROUPS: &[Group<Draft>] = &[Group {
             help: "Show only requests of process N and of all that it starts, until it ends; PATH \
                    may be left out; may be given several times",
             fields: &[],
-            set: |draft, text| {
-                draft.pids.push(parse::process(text)?);
+            set: |options, text| {
+                options.pids.push(parse::process(text)?);
                 Ok(())
             },
         },
@@ -85,19 +85,19 @@ pub fn command() -> Command {
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft = Draft { time: Nanos::from_secs(10), by: None, pids: Vec::new() };
-    let output = match commands::flags(output::OF_LOOKS, GROUPS, matches, &mut line, &mut draft) {
+    let mut options = AlignOptions { time: Nanos::from_secs(10), by: None, pids: Vec::new() };
+    let output = match commands::flags(output::OF_LOOKS, GROUPS, matches, &mut line, &mut options) {
         Ok(output) => output,
         Err(code) => return code,
     };
     let control = candor_run::interrupts();
-    let (seconds, time) = (draft.time.as_secs_f64(), Duration::from_nanos(draft.time.0));
+    let (seconds, time) = (options.time.as_secs_f64(), Duration::from_nanos(options.time.0));
     let began = |method: &str| {
         screen::tell(&format!("Tracing for {seconds} s by {method}; Ctrl-C ends it.\n"));
     };
     let paths = commands::paths(matches);
-    let report = match &draft.pids[..] {
-        [] => candor_run::align(&paths, time, draft.by, &control, began),
+    let report = match &options.pids[..] {
+        [] => candor_run::align(&paths, time, options.by, &control, began),
         pids => {
             let tracing = candor_run::trace_processes(&paths, &Processes::These(pids.to_vec()));
             tracing.map(|tracing| {

@@ -28,7 +28,7 @@ files count over all hosts, and all hosts take turns on a file or device.";
 
 /// Options of the series.
 #[derive(Debug)]
-struct Draft {
+struct CheckOptions {
     time: Nanos,
     size: Option<Bytes>,
     write: bool,
@@ -36,7 +36,7 @@ struct Draft {
     force: Option<String>,
 }
 
-const GROUPS: &[Group<Draft>] = &[Group {
+const GROUPS: &[Group<CheckOptions>] = &[Group {
     title: "Series",
     flags: &[
         Flag {
@@ -94,8 +94,13 @@ pub fn command() -> Command {
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft =
-        Draft { time: Nanos::from_secs(90), size: None, write: false, keep: false, force: None };
+    let mut draft = CheckOptions {
+        time: Nanos::from_secs(90),
+        size: None,
+        write: false,
+        keep: false,
+        force: None,
+    };
     let output = match commands::flags(output::OF_RUNS, GROUPS, matches, &mut line, &mut draft) {
         Ok(output) => output,
         Err(code) => return code,
@@ -107,7 +112,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         return exit::USAGE;
     }
     let path = matches.get_one::<String>("PATH").map(|text| path_of(text)).unwrap_or_default();
-    let Draft { time, size, write, keep, force } = draft;
+    let CheckOptions { time, size, write, keep, force } = draft;
     // Only the hosts know whether the path is a directory on them.
     let is_dir = path.metadata().map_or(true, |at| at.is_dir());
     let in_directory = is_dir || hosts.is_given();

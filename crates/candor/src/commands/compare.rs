@@ -31,7 +31,7 @@ compare --run 'run --target /data/f --rw randread --depth 4 --seconds 10' 'run -
 
 /// Options of the command.
 #[derive(Default)]
-struct Draft {
+struct CompareOptions {
     options: candor_compare::Options,
     runs_commands: bool,
     rounds: Option<u32>,
@@ -50,7 +50,7 @@ pub fn across(options: &mut candor_compare::Options, text: &str) {
 }
 
 /// Options of the command.
-const GROUPS: &[Group<Draft>] = &[Group {
+const GROUPS: &[Group<CompareOptions>] = &[Group {
     title: "Comparison",
     flags: &[
         Flag {
@@ -119,7 +119,7 @@ pub fn command() -> Command {
 
 /// Compares, and gives the exit code.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft = Draft::default();
+    let mut draft = CompareOptions::default();
     draft.options.candor_version = version::short();
     let output =
         match commands::flags(output::OF_COMPARISONS, GROUPS, matches, &mut line, &mut draft) {
@@ -162,7 +162,10 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
 }
 
 /// Runs the commands in turn. They are meant to differ in what they run and on which storage.
-fn in_turn(given: &[&String], draft: &mut Draft) -> Result<Vec<(String, Results)>, Failure> {
+fn in_turn(
+    given: &[&String],
+    draft: &mut CompareOptions,
+) -> Result<Vec<(String, Results)>, Failure> {
     let commands = given.iter().map(|text| Words::parse(text)).collect::<Result<Vec<_>, _>>();
     let runs = rounds::run(&commands.map_err(Failure::Usage)?, draft.rounds.unwrap_or(ROUNDS))?;
     draft.options.across.extend(["plan", "storage"].map(str::to_owned));

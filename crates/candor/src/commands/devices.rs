@@ -16,18 +16,18 @@ Linux counts it, and `candor inspect NAME` shows all of one. Partitions count wi
 
 /// Options of the command.
 #[derive(Default)]
-struct Draft {
+struct DevicesOptions {
     all: bool,
 }
 
-const GROUPS: &[Group<Draft>] = &[Group {
+const GROUPS: &[Group<DevicesOptions>] = &[Group {
     title: "Devices",
     flags: &[Flag {
         long: "all",
         takes: Takes::Nothing,
         help: "Also RAM disks, and devices without a size, such as loops without a file",
         fields: &[],
-        set: |draft, _| put(&mut draft.all, Ok(true)),
+        set: |options, _| put(&mut options.all, Ok(true)),
     }],
 }];
 
@@ -43,12 +43,12 @@ pub fn command() -> Command {
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft = Draft::default();
-    let output = match commands::flags(output::OF_LOOKS, GROUPS, matches, &mut line, &mut draft) {
+    let mut options = DevicesOptions::default();
+    let output = match commands::flags(output::OF_LOOKS, GROUPS, matches, &mut line, &mut options) {
         Ok(output) => output,
         Err(code) => return code,
     };
-    let facts = candor_run::list_devices(draft.all);
+    let facts = candor_run::list_devices(options.all);
     let text = |style: &_| candor_show::facts::list(&facts, style);
     commands::exit_code(output.show(|| candor_show::json::facts(&facts), text))
 }

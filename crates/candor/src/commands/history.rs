@@ -33,18 +33,18 @@ const REPORT: &str = "REPORT";
 const LISTED: u64 = 20;
 
 /// Options of a list.
-struct ListDraft {
+struct ListOptions {
     last: u64,
 }
 
-const LIST: &[Group<ListDraft>] = &[Group {
+const LIST: &[Group<ListOptions>] = &[Group {
     title: "List",
     flags: &[Flag {
         long: "last",
         takes: Takes::One("N"),
         help: "List the newest N that match [default: 20]",
         fields: &[],
-        set: |draft, text| put(&mut draft.last, parse::number(text)),
+        set: |options, text| put(&mut options.last, parse::number(text)),
     }],
 }];
 
@@ -100,16 +100,16 @@ pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
 }
 
 fn list(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft = ListDraft { last: LISTED };
+    let mut options = ListOptions { last: LISTED };
     let read = filter::read(matches, &mut line).and_then(|filter| {
-        let output = commands::flags(output::OF_LOOKS, LIST, matches, &mut line, &mut draft)?;
+        let output = commands::flags(output::OF_LOOKS, LIST, matches, &mut line, &mut options)?;
         Ok((filter, output))
     });
     let (filter, output) = match read {
         Ok(read) => read,
         Err(code) => return code,
     };
-    let listed = with_index(|_, index| index.list(&filter, draft.last));
+    let listed = with_index(|_, index| index.list(&filter, options.last));
     let shown = listed.and_then(|list| {
         output.show(
             || candor_show::json::history(&list),

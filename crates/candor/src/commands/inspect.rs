@@ -32,12 +32,12 @@ const BUNDLE_BYTES_MAX: u64 = 64 << 20;
 
 /// Options of the command.
 #[derive(Default)]
-struct Draft {
+struct InspectOptions {
     record: Option<PathBuf>,
     replay: Option<PathBuf>,
 }
 
-const GROUPS: &[Group<Draft>] = &[Group {
+const GROUPS: &[Group<InspectOptions>] = &[Group {
     title: "Other hosts",
     flags: &[
         Flag {
@@ -45,14 +45,14 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::One("FILE"),
             help: "Keep what the kernel answered in FILE; without a PATH, about all devices",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.record, Ok(path_of(text))),
+            set: |options, text| put_some(&mut options.record, Ok(path_of(text))),
         },
         Flag {
             long: "replay",
             takes: Takes::One("FILE"),
             help: "Show the host on which FILE was recorded, instead of this one",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.replay, Ok(path_of(text))),
+            set: |options, text| put_some(&mut options.replay, Ok(path_of(text))),
         },
     ],
 }];
@@ -75,18 +75,18 @@ pub fn command() -> Command {
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft = Draft::default();
-    let output = match commands::flags(output::OF_LOOKS, GROUPS, matches, &mut line, &mut draft) {
+    let mut options = InspectOptions::default();
+    let output = match commands::flags(output::OF_LOOKS, GROUPS, matches, &mut line, &mut options) {
         Ok(output) => output,
         Err(code) => return code,
     };
     let paths = commands::paths(matches);
-    let text = if paths.is_empty() && draft.replay.is_none() {
+    let text = if paths.is_empty() && options.replay.is_none() {
         candor_show::facts::list
     } else {
         candor_show::facts::text
     };
-    match facts(&paths, &draft) {
+    match facts(&paths, &options) {
         Ok(facts) => commands::exit_code(
             facts
                 .and_then(|facts| output.show(|| json::facts(&facts), |style| text(&facts, style))),
@@ -96,11 +96,11 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
 }
 
 /// The facts; a sentence where a bundle cannot be read or written.
-fn facts(paths: &[PathBuf], draft: &Draft) -> Result<Result<Facts, String>, RunError> {
-    if let Some(file) = &draft.replay {
+fn facts(paths: &[PathBuf], options: &InspectOptions) -> Result<Result<Facts, String>, RunError> {
+    if let Some(file) = &options.replay {
         return Ok(replayed(file));
     }
-    let Some(file) = &draft.record else { return candor_run::inspect(paths).map(Ok) };
+    let Some(file) = &options.record else { return candor_run::inspect(paths).map(Ok) };
     for path in paths {
         if let Err(refusal) = candor_files::uses(path, Use::Input) {
             return Ok(Err(format!("{}: {refusal}", path.text())));

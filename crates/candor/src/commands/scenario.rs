@@ -44,12 +44,12 @@ io500 follow from what its first phases wrote, so it has no plan to show or chan
 
 /// Size and length of a scenario.
 #[derive(Debug, Default)]
-struct Draft {
+struct ScenarioOptions {
     scale: Option<f64>,
     time: Option<Nanos>,
 }
 
-const GROUPS: &[Group<Draft>] = &[Group {
+const GROUPS: &[Group<ScenarioOptions>] = &[Group {
     title: "Scenario",
     flags: &[
         Flag {
@@ -57,9 +57,9 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::One("FACTOR"),
             help: "Scale file sizes and file counts by FACTOR: 0.1, 10 [default: 1]",
             fields: &[],
-            set: |draft, text| match decimal(text)? {
+            set: |options, text| match decimal(text)? {
                 factor if factor > 0.0 && factor.is_finite() => {
-                    put_some(&mut draft.scale, Ok(factor))
+                    put_some(&mut options.scale, Ok(factor))
                 }
                 _ => Err(format!("`{text}` is no factor above 0")),
             },
@@ -69,7 +69,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::One("N"),
             help: "Time of each phase that has one",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.time, seconds(text)),
+            set: |options, text| put_some(&mut options.time, seconds(text)),
         },
     ],
 }];
@@ -152,16 +152,20 @@ fn list() -> String {
 /// Runs a scenario, and gives the exit code.
 fn run(shipped: &str, directory: &Path, matches: &ArgMatches, line: CommandLine) -> u8 {
     run::drafted(matches, line, &like::comments(shipped), |line| {
-        let mut draft = Draft::default();
-        let problems = flag::apply(GROUPS, matches, line, &mut draft);
-        if problems.is_empty() { drafted(shipped, directory, &draft) } else { Err(problems) }
+        let mut options = ScenarioOptions::default();
+        let problems = flag::apply(GROUPS, matches, line, &mut options);
+        if problems.is_empty() { drafted(shipped, directory, &options) } else { Err(problems) }
     })
 }
 
 /// A shipped plan in a directory.
-fn drafted(shipped: &str, directory: &Path, draft: &Draft) -> Result<Plan, Vec<Problem>> {
+fn drafted(
+    shipped: &str,
+    directory: &Path,
+    options: &ScenarioOptions,
+) -> Result<Plan, Vec<Problem>> {
     let (mut plan, _) = text::read("a shipped plan", shipped).map_err(|(problems, _)| problems)?;
-    let factor = draft.scale.unwrap_or(1.0);
+    let factor = options.scale.unwrap_or(1.0);
     for target in &mut plan.targets {
         target.path = directory.join(&target.path);
         target.size = target.size.map(|size| scaled(size, factor));
@@ -172,7 +176,7 @@ fn drafted(shipped: &str, directory: &Path, draft: &Draft) -> Result<Plan, Vec<P
         }
     }
     for phase in &mut plan.phases {
-        phase.stop.time = phase.stop.time.and(draft.time.or(phase.stop.time));
+        phase.stop.time = phase.stop.time.and(options.time.or(phase.stop.time));
     }
     Ok(plan)
 }
@@ -192,7 +196,7 @@ mod tests {
     #[test]
     fn scenarios_say_what_they_imitate_and_how_to_read_them() {
         for (name, shipped) in SCENARIOS {
-            let plan = drafted(shipped, Path::new("/data"), &Draft::default());
+            let plan = drafted(shipped, Path::new("/data"), &ScenarioOptions::default());
             let plan = plan.unwrap_or_else(|problems| panic!("{name}: {problems:#?}"));
             let found = check::check(&plan);
             assert!(found.is_empty(), "{name}: {found:#?}");
@@ -206,10 +210,10 @@ mod tests {
 
     #[test]
     fn sizes_and_times_can_be_others() {
-        let draft = Draft { scale: Some(0.1), time: Some(Nanos(5)) };
+        let options = ScenarioOptions { scale: Some(0.1), time: Some(Nanos(5)) };
         let of = |name: &str| {
             let (_, shipped) = named(Some(name)).expect("a scenario");
-            drafted(shipped, Path::new("/data"), &draft).expect("a plan")
+            drafted(shipped, Path::new("/data"), &options).expect("a plan")
         };
         let three = of("three-phase");
         assert_eq!(three.targets[0].size, Some(Bytes(205 << 20)));

@@ -21,12 +21,12 @@ Results of fio (JSON, logs), elbencho (CSV, JSON), iostat (-o JSON) and sar (sad
 shown as a table, with --json FILE in candor's common form of results. They have no verdict.";
 
 /// Options of the screen.
-struct Draft {
+struct ShowOptions {
     live: bool,
     speed: f64,
 }
 
-const GROUPS: &[Group<Draft>] = &[Group {
+const GROUPS: &[Group<ShowOptions>] = &[Group {
     title: "Screen",
     flags: &[
         Flag {
@@ -35,15 +35,15 @@ const GROUPS: &[Group<Draft>] = &[Group {
             help: "Play the run again on the screen that showed it live, until q ends it; the text \
                    follows",
             fields: &[],
-            set: |draft, _| put(&mut draft.live, Ok(true)),
+            set: |options, _| put(&mut options.live, Ok(true)),
         },
         Flag {
             long: "speed",
             takes: Takes::One("FACTOR"),
             help: "With --live, replay N times as fast as the run: 0.5, 10 [default: 1]",
             fields: &[],
-            set: |draft, text| match parse::decimal(text)? {
-                factor if (0.001..=1e6).contains(&factor) => put(&mut draft.speed, Ok(factor)),
+            set: |options, text| match parse::decimal(text)? {
+                factor if (0.001..=1e6).contains(&factor) => put(&mut options.speed, Ok(factor)),
                 _ => Err(format!("{text} is not between 0.001 and 1000000")),
             },
         },
@@ -64,29 +64,34 @@ pub fn command() -> Command {
 
 /// Prints the report, and gives the exit code.
 pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
-    let mut draft = Draft { live: false, speed: 1.0 };
+    let mut options = ShowOptions { live: false, speed: 1.0 };
     let file = matches.get_one::<String>("REPORT").map(String::as_str).unwrap_or_default();
     if stored::is_of_another_tool(file) {
-        return foreign(file, matches, line, &mut draft);
+        return foreign(file, matches, line, &mut options);
     }
     commands::stored(
         matches,
         line,
         Reading { flags: GROUPS, read: candor_record::read, form: Form::AsPrinted },
-        &mut draft,
-        |report, output, draft| {
-            if draft.live { live::replay(report, output, draft.speed) } else { Ok(()) }
+        &mut options,
+        |report, output, options| {
+            if options.live { live::replay(report, output, options.speed) } else { Ok(()) }
         },
     )
 }
 
 /// Prints results of another tool, and gives the exit code.
-fn foreign(file: &str, matches: &ArgMatches, mut line: CommandLine, draft: &mut Draft) -> u8 {
-    let output = match commands::flags(output::OF_REPORTS, GROUPS, matches, &mut line, draft) {
+fn foreign(
+    file: &str,
+    matches: &ArgMatches,
+    mut line: CommandLine,
+    options: &mut ShowOptions,
+) -> u8 {
+    let output = match commands::flags(output::OF_REPORTS, GROUPS, matches, &mut line, options) {
         Ok(output) => output,
         Err(code) => return code,
     };
-    commands::exit_code(results_of(file, &output, draft.live || draft.speed != 1.0))
+    commands::exit_code(results_of(file, &output, options.live || options.speed != 1.0))
 }
 
 /// Shows results of another tool, which have no live screen.

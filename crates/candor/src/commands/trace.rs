@@ -36,11 +36,11 @@ const NOT_RUN: u8 = 126;
 
 /// Options of the command.
 #[derive(Default)]
-struct Draft {
+struct TraceOptions {
     on: Vec<PathBuf>,
 }
 
-const GROUPS: &[Group<Draft>] = &[Group {
+const GROUPS: &[Group<TraceOptions>] = &[Group {
     title: "Tracing",
     flags: &[Flag {
         long: "on",
@@ -48,8 +48,8 @@ const GROUPS: &[Group<Draft>] = &[Group {
         help: "Trace only the devices under PATH: a file, a directory or a device such as sda; may \
                be given several times [default: all devices]",
         fields: &[],
-        set: |draft, text| {
-            draft.on.push(path_of(text));
+        set: |options, text| {
+            options.on.push(path_of(text));
             Ok(())
         },
     }],
@@ -77,8 +77,8 @@ pub fn command() -> Command {
 
 /// Runs it, and gives the exit code of the command.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft = Draft::default();
-    let output = match commands::flags(output::OF_LOOKS, GROUPS, matches, &mut line, &mut draft) {
+    let mut options = TraceOptions::default();
+    let output = match commands::flags(output::OF_LOOKS, GROUPS, matches, &mut line, &mut options) {
         Ok(output) => output,
         Err(code) => return code,
     };
@@ -86,7 +86,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         matches.get_many::<String>("COMMAND").into_iter().flatten().cloned().collect();
     let Some((program, arguments)) = words.split_first() else { return exit::USAGE };
     let control = candor_run::interrupts();
-    let tracing = match candor_run::trace_processes(&draft.on, &Processes::Children) {
+    let tracing = match candor_run::trace_processes(&options.on, &Processes::Children) {
         Ok(tracing) => tracing,
         Err(error) => return commands::fail(&error, &line.source, &output),
     };

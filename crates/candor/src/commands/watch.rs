@@ -34,7 +34,7 @@ histories; its last line lists the keys; elsewhere each report follows the previ
 command ends after --count reports, or on an interrupt.";
 
 /// Options of the command.
-struct Draft {
+struct WatchOptions {
     interval: Duration,
     count: Option<u64>,
     json: bool,
@@ -42,7 +42,7 @@ struct Draft {
     devices: DeviceSelection,
 }
 
-const GROUPS: &[Group<Draft>] = &[Group {
+const GROUPS: &[Group<WatchOptions>] = &[Group {
     title: "Watching",
     flags: &[
         Flag {
@@ -50,10 +50,10 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::One("SECONDS"),
             help: "Time between reports, at least 0.1 [default: 1]",
             fields: &[],
-            set: |draft, text| {
+            set: |options, text| {
                 let seconds = parse::seconds(text)?.as_secs_f64();
                 if (0.1..=1e6).contains(&seconds) {
-                    draft.interval = Duration::from_secs_f64(seconds);
+                    options.interval = Duration::from_secs_f64(seconds);
                 } else {
                     return Err(format!("{text} is not between 0.1 and 1000000 seconds"));
                 }
@@ -65,9 +65,9 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::One("N"),
             help: "Stop after N reports [default: until interrupted]",
             fields: &[],
-            set: |draft, text| {
-                draft.count = Some(parse::number(text)?);
-                match draft.count {
+            set: |options, text| {
+                options.count = Some(parse::number(text)?);
+                match options.count {
                     Some(0) => Err("0 reports show nothing".to_owned()),
                     _ => Ok(()),
                 }
@@ -78,15 +78,15 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::Nothing,
             help: "The partitions of each disk too",
             fields: &[],
-            set: |draft, _| put(&mut draft.devices.partitions, Ok(true)),
+            set: |options, _| put(&mut options.devices.partitions, Ok(true)),
         },
         Flag {
             long: "group",
             takes: Takes::Many("NAME=PATH,…"),
             help: "Also what the devices under these paths do together, under a name",
             fields: &[],
-            set: |draft, text| {
-                draft.devices.groups.push(group(text)?);
+            set: |options, text| {
+                options.devices.groups.push(group(text)?);
                 Ok(())
             },
         },
@@ -96,8 +96,8 @@ const GROUPS: &[Group<Draft>] = &[Group {
             help: "Show only requests of process N and of all that it starts; may be given several \
                    times",
             fields: &[],
-            set: |draft, text| {
-                draft.devices.pids.push(parse::process(text)?);
+            set: |options, text| {
+                options.devices.pids.push(parse::process(text)?);
                 Ok(())
             },
         },
@@ -106,14 +106,14 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::Nothing,
             help: "Print one JSON object per line for each report, instead of text",
             fields: &[],
-            set: |draft, _| put(&mut draft.json, Ok(true)),
+            set: |options, _| put(&mut options.json, Ok(true)),
         },
         Flag {
             long: "metrics",
             takes: Takes::One("[ADDRESS:]PORT"),
             help: output::METRICS_HELP,
             fields: &[],
-            set: |draft, text| put_some(&mut draft.metrics, candor_metrics::address(text)),
+            set: |options, text| put_some(&mut options.metrics, candor_metrics::address(text)),
         },
     ],
 }];
@@ -149,20 +149,21 @@ pub fn command() -> Command {
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft = Draft {
+    let mut options = WatchOptions {
         interval: Duration::from_secs(1),
         count: None,
         json: false,
         metrics: None,
         devices: DeviceSelection::default(),
     };
-    let output = match commands::flags(output::OF_SCREENS, GROUPS, matches, &mut line, &mut draft) {
+    let output = match commands::flags(output::OF_SCREENS, GROUPS, matches, &mut line, &mut options)
+    {
         Ok(output) => output,
         Err(code) => return code,
     };
     let control = candor_run::interrupts();
-    draft.devices.paths = commands::paths(matches);
-    if let Some(number) = draft.devices.paths.iter().find(|path| is_number(path)) {
+    options.devices.paths = commands::paths(matches);
+    if let Some(number) = options.devices.paths.iter().find(|path| is_number(path)) {
         let number = number.text();
         screen::error(&format!(
             "there is no `{number}`; write --interval {number} for the time between reports, \
@@ -170,12 +171,12 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         ));
         return exit::USAGE;
     }
-    let watch = match DeviceWatch::new(&draft.devices) {
+    let watch = match DeviceWatch::new(&options.devices) {
         Ok(watch) => watch,
         Err(error) => return commands::fail(&error, &line.source, &output),
     };
-    match WatchExporter::open(draft.metrics) {
-        Ok(exporter) => commands::exit_code(looks(watch, &draft, &output, &control, &exporter)),
+    match WatchExporter::open(options.metrics) {
+        Ok(exporter) => commands::exit_code(looks(watch, &options, &output, &control, &exporter)),
         Err(sentence) => {
             screen::error(&sentence);
             exit::USAGE
@@ -191,21 +192,21 @@ fn is_number(path: &Path) -> bool {
 /// Looks until there were enough, or nobody reads them, or it is interrupted.
 fn looks(
     mut watch: DeviceWatch,
-    draft: &Draft,
+    options: &WatchOptions,
     output: &Output,
     control: &Control,
     exporter: &WatchExporter,
 ) -> Result<(), String> {
     let clock = Clock::new(Some("ISO"));
-    let named = !(draft.devices.paths.is_empty() && draft.devices.groups.is_empty());
-    let mut pace = Pace::new(draft.interval, control.clone());
+    let named = !(options.devices.paths.is_empty() && options.devices.groups.is_empty());
+    let mut pace = Pace::new(options.interval, control.clone());
     let shown = WatchScreen::new(named);
-    let mut session = if draft.json || output.no_live || draft.count == Some(1) {
+    let mut session = if options.json || output.no_live || options.count == Some(1) {
         None
     } else {
         live::start(shown, output, 1.0, live::end_by(control))
     };
-    let mut left = draft.count.unwrap_or(u64::MAX);
+    let mut left = options.count.unwrap_or(u64::MAX);
     while left > 0 {
         pace.wait();
         left -= 1;
@@ -213,7 +214,7 @@ fn looks(
         let is_last = control.is_stopped() || left == 0;
         let watched = watch.look();
         exporter.take(&watched);
-        let text = match (draft.json, &session) {
+        let text = match (options.json, &session) {
             (true, _) => json::watched(&watched).map_err(|error| error.to_string())?,
             (false, None) => look(&watched, &clock, named, output),
             (false, Some(session)) if !is_last => {

@@ -18,12 +18,12 @@ use crate::{commands, exit, parse, stored};
 
 /// Options of pruning.
 #[derive(Default)]
-struct PruneDraft {
+struct PruneOptions {
     keep: Option<u64>,
     before_unix_ms: Option<i64>,
 }
 
-const PRUNE: &[Group<PruneDraft>] = &[Group {
+const PRUNE: &[Group<PruneOptions>] = &[Group {
     title: "Prune",
     flags: &[
         Flag {
@@ -31,14 +31,14 @@ const PRUNE: &[Group<PruneDraft>] = &[Group {
             takes: Takes::One("N"),
             help: "Keep the newest N runs that match, and remove the others",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.keep, parse::number(text)),
+            set: |options, text| put_some(&mut options.keep, parse::number(text)),
         },
         Flag {
             long: "older-than",
             takes: Takes::One("TIME"),
             help: "Remove runs before then: an age such as 90d, or a day",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.before_unix_ms, moment(text, now_unix_ms())),
+            set: |options, text| put_some(&mut options.before_unix_ms, moment(text, now_unix_ms())),
         },
     ],
 }];
@@ -145,17 +145,17 @@ fn changed_unix_ms(path: &Path) -> i64 {
 
 /// Removes old runs.
 pub fn prune(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft = PruneDraft::default();
+    let mut options = PruneOptions::default();
     let filter = match filter::read(matches, &mut line) {
         Ok(filter) => filter,
         Err(code) => return code,
     };
-    let problems = flag::apply(PRUNE, matches, &mut line, &mut draft);
+    let problems = flag::apply(PRUNE, matches, &mut line, &mut options);
     if !problems.is_empty() {
         screen::problems(&problems, &line.source, Color::Auto);
         return exit::USAGE;
     }
-    let PruneDraft { keep, before_unix_ms } = draft;
+    let PruneOptions { keep, before_unix_ms } = options;
     if keep.is_none() && before_unix_ms.is_none() {
         screen::error("no run is selected: give --keep N or --older-than TIME");
         return exit::USAGE;
@@ -193,11 +193,11 @@ mod tests {
 
     #[test]
     fn every_option_of_pruning_is_read() {
-        let mut draft = PruneDraft::default();
+        let mut options = PruneOptions::default();
         for (flag, value) in PRUNE[0].flags.iter().zip(["10", "2026-11-01"]) {
-            (flag.set)(&mut draft, value).expect(value);
-            assert!((flag.set)(&mut draft, "some").is_err(), "--{}", flag.long);
+            (flag.set)(&mut options, value).expect(value);
+            assert!((flag.set)(&mut options, "some").is_err(), "--{}", flag.long);
         }
-        assert_eq!((draft.keep, draft.before_unix_ms), (Some(10), Some(1_793_491_200_000)));
+        assert_eq!((options.keep, options.before_unix_ms), (Some(10), Some(1_793_491_200_000)));
     }
 }

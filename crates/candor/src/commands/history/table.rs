@@ -17,12 +17,12 @@ use crate::{commands, exit};
 
 /// Files to write.
 #[derive(Default)]
-struct Draft {
+struct TableOptions {
     csv: Option<PathBuf>,
     parquet: Option<PathBuf>,
 }
 
-const GROUPS: &[Group<Draft>] = &[Group {
+const GROUPS: &[Group<TableOptions>] = &[Group {
     title: "Export",
     flags: &[
         Flag {
@@ -30,14 +30,14 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::One("FILE"),
             help: "Write comma-separated values to FILE; - is stdout",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.csv, Ok(path_of(text))),
+            set: |options, text| put_some(&mut options.csv, Ok(path_of(text))),
         },
         Flag {
             long: "parquet",
             takes: Takes::One("FILE"),
             help: "Write Parquet to FILE",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.parquet, Ok(path_of(text))),
+            set: |options, text| put_some(&mut options.parquet, Ok(path_of(text))),
         },
     ],
 }];
@@ -51,17 +51,17 @@ pub fn command() -> Command {
 }
 
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft = Draft::default();
+    let mut options = TableOptions::default();
     let filter = match filter::read(matches, &mut line) {
         Ok(filter) => filter,
         Err(code) => return code,
     };
-    let problems = flag::apply(GROUPS, matches, &mut line, &mut draft);
+    let problems = flag::apply(GROUPS, matches, &mut line, &mut options);
     if !problems.is_empty() {
         screen::problems(&problems, &line.source, Color::Auto);
         return exit::USAGE;
     }
-    let exported = match (&draft.csv, &draft.parquet) {
+    let exported = match (&options.csv, &options.parquet) {
         (Some(file), _) if file.as_os_str() == "-" => {
             with_index(|_, index| index.export_csv(&filter, ToReader(io::stdout())).map(|_| None))
         }

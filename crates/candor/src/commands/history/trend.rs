@@ -24,12 +24,12 @@ runs that were cut short or are not the storage's numbers do not count.";
 
 /// Options of a trend.
 #[derive(Default)]
-struct Draft {
+struct TrendOptions {
     work: Work,
     chart: Option<(PathBuf, Format)>,
 }
 
-const GROUPS: &[Group<Draft>] = &[Group {
+const GROUPS: &[Group<TrendOptions>] = &[Group {
     title: "Trend",
     flags: &[
         Flag {
@@ -37,30 +37,30 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::One("NAME"),
             help: "Only this phase",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.work.phase, Ok(text.into())),
+            set: |options, text| put_some(&mut options.work.phase, Ok(text.into())),
         },
         Flag {
             long: "job",
             takes: Takes::One("NAME"),
             help: "Only this job",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.work.job, Ok(text.into())),
+            set: |options, text| put_some(&mut options.work.job, Ok(text.into())),
         },
         Flag {
             long: "operation",
             takes: Takes::One("NAME"),
             help: "Only this operation, such as read or fsync",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.work.operation, Ok(text.into())),
+            set: |options, text| put_some(&mut options.work.operation, Ok(text.into())),
         },
         Flag {
             long: "chart",
             takes: Takes::One("FILE"),
             help: "Draw the trends into FILE, which ends in .svg or .png",
             fields: &[],
-            set: |draft, text| {
+            set: |options, text| {
                 let file = path_of(text);
-                put_some(&mut draft.chart, Format::of_file(&file).map(|format| (file, format)))
+                put_some(&mut options.chart, Format::of_file(&file).map(|format| (file, format)))
             },
         },
     ],
@@ -76,18 +76,18 @@ pub fn command() -> Command {
 }
 
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft = Draft::default();
+    let mut options = TrendOptions::default();
     let read = filter::read(matches, &mut line).and_then(|filter| {
-        let output = commands::flags(output::OF_LOOKS, GROUPS, matches, &mut line, &mut draft)?;
+        let output = commands::flags(output::OF_LOOKS, GROUPS, matches, &mut line, &mut options)?;
         Ok((filter, output))
     });
     let (filter, output) = match read {
         Ok(read) => read,
         Err(code) => return code,
     };
-    let found = with_index(|history, index| history.trends(index, &filter, &draft.work));
+    let found = with_index(|history, index| history.trends(index, &filter, &options.work));
     let shown = found.and_then(|trends| {
-        if let Some((file, format)) = &draft.chart {
+        if let Some((file, format)) = &options.chart {
             draw(&trends, file, *format)?;
         }
         output.show(

@@ -23,14 +23,14 @@ pub const PAGE: &str = include_str!("io500.txt");
 
 /// Ranks and times of the series.
 #[derive(Debug, Default)]
-struct Draft {
+struct Io500Options {
     directory: Option<PathBuf>,
     stonewall: Option<Nanos>,
     ranks: Option<u32>,
 }
 
 /// Flags of this scenario alone.
-const GROUPS: &[Group<Draft>] = &[Group {
+const GROUPS: &[Group<Io500Options>] = &[Group {
     title: "Scenario io500",
     flags: &[
         Flag {
@@ -75,7 +75,7 @@ pub fn given(matches: &ArgMatches) -> Vec<&'static str> {
 
 /// Runs the series, and gives the exit code.
 pub fn main(directory: Option<&str>, matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let (mut draft, mut hosts) = (Draft::default(), Hosts::default());
+    let (mut draft, mut hosts) = (Io500Options::default(), Hosts::default());
     let output = match commands::flags(output::OF_RUNS, GROUPS, matches, &mut line, &mut draft) {
         Ok(output) => output,
         Err(code) => return code,
@@ -106,7 +106,7 @@ pub fn main(directory: Option<&str>, matches: &ArgMatches, mut line: CommandLine
 
 /// Options of the series. The error is a sentence.
 fn options(
-    draft: Draft,
+    draft: Io500Options,
     directory: Option<&str>,
     matches: &ArgMatches,
     hosts: Option<u32>,
