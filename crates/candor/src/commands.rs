@@ -144,7 +144,7 @@ struct Reading<T: 'static> {
 fn stored<T>(
     matches: &ArgMatches,
     mut line: CommandLine,
-    reading: Reading<T>,
+    reading: &Reading<T>,
     draft: &mut T,
     first: impl FnOnce(&Report, &Output, &T) -> Result<(), String>,
 ) -> u8 {

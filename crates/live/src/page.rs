@@ -129,7 +129,7 @@ pub fn line(buffer: &mut Buffer, y: u16, text: &Line<'static>) {
 }
 
 /// Puts two texts on a line, one at each end; the left one is cut where they meet.
-pub fn ends(buffer: &mut Buffer, y: u16, left: Span<'_>, right: Span<'_>) {
+pub fn ends(buffer: &mut Buffer, y: u16, left: &Span<'_>, right: &Span<'_>) {
     let columns = usize::from(buffer.area.width);
     let right_columns = right.content.chars().count().min(columns);
     let left_columns = columns.saturating_sub(right_columns + 1);
@@ -138,7 +138,7 @@ pub fn ends(buffer: &mut Buffer, y: u16, left: Span<'_>, right: Span<'_>) {
     buffer.set_stringn(
         (columns - right_columns) as u16,
         y,
-        right.content,
+        &right.content,
         right_columns,
         right.style,
     );
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn two_ends_of_a_line_do_not_meet() {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 10, 1));
-        ends(&mut buffer, 0, "a long left".into(), "right".into());
+        ends(&mut buffer, 0, &"a long left".into(), &"right".into());
         assert_eq!(crate::text(&buffer), "a l… right\n");
     }
 }

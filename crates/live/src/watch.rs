@@ -190,7 +190,7 @@ impl Screen for WatchScreen {
         let title = format!("candor watch · {}", self.shown().title);
         let paused = if self.paused.is_some() { "PAUSED · " } else { "" };
         let view = format!("{paused}{}", self.view.name());
-        page::ends(buffer, 0, Span::styled(title, strong()), Span::styled(view, dim()));
+        page::ends(buffer, 0, &Span::styled(title, strong()), &Span::styled(view, dim()));
         page::scrolled(buffer, 2..rows - 1, &self.lines(columns), &self.scroll);
         let pause = if self.paused.is_some() { "resume" } else { "pause" };
         let idle = if self.idle { "hide" } else { "show" };

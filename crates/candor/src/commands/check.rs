@@ -28,7 +28,7 @@ files count over all hosts, and all hosts take turns on a file or device.";
 
 /// Options of the series.
 #[derive(Debug)]
-struct CheckOptions {
+struct Given {
     time: Nanos,
     size: Option<Bytes>,
     write: bool,
@@ -36,7 +36,7 @@ struct CheckOptions {
     force: Option<String>,
 }
 
-const GROUPS: &[Group<CheckOptions>] = &[Group {
+const GROUPS: &[Group<Given>] = &[Group {
     title: "Series",
     flags: &[
         Flag {
@@ -44,8 +44,8 @@ const GROUPS: &[Group<CheckOptions>] = &[Group {
             takes: Takes::One("N"),
             help: "Take about N seconds in all, or a time such as 5m [default: 90]",
             fields: &[],
-            set: |draft, text| {
-                draft.time = parse::some_seconds(text)?;
+            set: |given, text| {
+                given.time = parse::some_seconds(text)?;
                 Ok(())
             },
         },
@@ -54,28 +54,28 @@ const GROUPS: &[Group<CheckOptions>] = &[Group {
             takes: Takes::One("SIZE"),
             help: "How much of the storage to use, such as 4g; by default as much as makes sense",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.size, parse::unit(text)),
+            set: |given, text| put_some(&mut given.size, parse::unit(text)),
         },
         Flag {
             long: "write",
             takes: Takes::Nothing,
             help: "Consent to destroy what is on PATH, if it is a file or a block device",
             fields: &[],
-            set: |draft, _| put(&mut draft.write, Ok(true)),
+            set: |given, _| put(&mut given.write, Ok(true)),
         },
         Flag {
             long: "keep",
             takes: Takes::Nothing,
             help: "Keep the large file made in a directory",
             fields: &[],
-            set: |draft, _| put(&mut draft.keep, Ok(true)),
+            set: |given, _| put(&mut given.keep, Ok(true)),
         },
         Flag {
             long: "force",
             takes: Takes::One("DEVICE"),
             help: "Write to PATH although it is held (mounted, swap, …); DEVICE names it again",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.force, Ok(commands::device_name(text))),
+            set: |given, text| put_some(&mut given.force, Ok(commands::device_name(text))),
         },
     ],
 }];
@@ -94,14 +94,9 @@ pub fn command() -> Command {
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft = CheckOptions {
-        time: Nanos::from_secs(90),
-        size: None,
-        write: false,
-        keep: false,
-        force: None,
-    };
-    let output = match commands::flags(output::OF_RUNS, GROUPS, matches, &mut line, &mut draft) {
+    let mut given =
+        Given { time: Nanos::from_secs(90), size: None, write: false, keep: false, force: None };
+    let output = match commands::flags(output::OF_RUNS, GROUPS, matches, &mut line, &mut given) {
         Ok(output) => output,
         Err(code) => return code,
     };
@@ -112,7 +107,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         return exit::USAGE;
     }
     let path = matches.get_one::<String>("PATH").map(|text| path_of(text)).unwrap_or_default();
-    let CheckOptions { time, size, write, keep, force } = draft;
+    let Given { time, size, write, keep, force } = given;
     // Only the hosts know whether the path is a directory on them.
     let is_dir = path.metadata().map_or(true, |at| at.is_dir());
     let in_directory = is_dir || hosts.is_given();

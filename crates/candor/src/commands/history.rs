@@ -127,7 +127,7 @@ fn show(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         return commands::stored(
             matches,
             line,
-            Reading { flags: &[], read: candor_record::read, form: Form::AsPrinted },
+            &Reading { flags: &[], read: candor_record::read, form: Form::AsPrinted },
             &mut (),
             |_, _, ()| Ok(()),
         );

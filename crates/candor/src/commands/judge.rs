@@ -31,7 +31,7 @@ pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
     commands::stored(
         matches,
         line,
-        Reading { flags: &[], read: judged_again, form: Form::Whole },
+        &Reading { flags: &[], read: judged_again, form: Form::Whole },
         &mut (),
         |_, _, ()| Ok(()),
     )

@@ -72,7 +72,7 @@ pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
     commands::stored(
         matches,
         line,
-        Reading { flags: GROUPS, read: candor_record::read, form: Form::AsPrinted },
+        &Reading { flags: GROUPS, read: candor_record::read, form: Form::AsPrinted },
         &mut options,
         |report, output, options| {
             if options.live { live::replay(report, output, options.speed) } else { Ok(()) }

@@ -59,10 +59,10 @@ fn head(screen: &RunScreen, state: &State, now_ns: u64, buffer: &mut Buffer) {
     let title = format!("{what} · {}", state.progress.run());
     let frozen = if screen.frozen.is_some() { "FROZEN · " } else { "" };
     let right = format!("{frozen}{} · {}", screen.view.name(), fmt::wait(now_ns));
-    page::ends(buffer, 0, Span::styled(title, strong()), Span::styled(right, dim()));
+    page::ends(buffer, 0, &Span::styled(title, strong()), &Span::styled(right, dim()));
     let columns = usize::from(buffer.area.width);
     if let Some(preparing) = preparing(state) {
-        page::ends(buffer, 1, preparing.into(), "".into());
+        page::ends(buffer, 1, &preparing.into(), &"".into());
         let (done, total) = state.preparing.as_ref().map_or((0, 0), |preparing| preparing.bytes);
         if total > 0 {
             let share = fmt::ratio(done as f64, total as f64);
@@ -77,7 +77,7 @@ fn head(screen: &RunScreen, state: &State, now_ns: u64, buffer: &mut Buffer) {
     } else {
         state.progress.left(now_ns).map_or_else(String::new, |left| progress::time_left(&left))
     };
-    page::ends(buffer, 1, Span::styled(phase, strong()), left.into());
+    page::ends(buffer, 1, &Span::styled(phase, strong()), &left.into());
     if let Some(share) = state.progress.share(now_ns) {
         page::line(buffer, 2, &Line::styled(bar(share, &[], columns), drawn()));
     }

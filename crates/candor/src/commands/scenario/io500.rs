@@ -23,14 +23,14 @@ pub const PAGE: &str = include_str!("io500.txt");
 
 /// Ranks and times of the series.
 #[derive(Debug, Default)]
-struct Io500Options {
+struct Given {
     directory: Option<PathBuf>,
     stonewall: Option<Nanos>,
     ranks: Option<u32>,
 }
 
 /// Flags of this scenario alone.
-const GROUPS: &[Group<Io500Options>] = &[Group {
+const GROUPS: &[Group<Given>] = &[Group {
     title: "Scenario io500",
     flags: &[
         Flag {
@@ -38,14 +38,14 @@ const GROUPS: &[Group<Io500Options>] = &[Group {
             takes: Takes::One("DIRECTORY"),
             help: "Directory for its files, instead of an argument after the name",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.directory, Ok(path_of(text))),
+            set: |given, text| put_some(&mut given.directory, Ok(path_of(text))),
         },
         Flag {
             long: "stonewall",
             takes: Takes::One("SECONDS"),
             help: "Time of each phase that writes [default: 300]",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.stonewall, seconds(text)),
+            set: |given, text| put_some(&mut given.stonewall, seconds(text)),
         },
         Flag {
             long: "ranks",
@@ -53,9 +53,9 @@ const GROUPS: &[Group<Io500Options>] = &[Group {
             help: "Ranks of all hosts, each a worker [default: one for each CPU of this host, on \
                    each host]",
             fields: &[],
-            set: |draft, text| match number(text)? {
+            set: |given, text| match number(text)? {
                 ranks if (1..=u64::from(RANKS_MAX)).contains(&ranks) => {
-                    put_some(&mut draft.ranks, Ok(ranks as u32))
+                    put_some(&mut given.ranks, Ok(ranks as u32))
                 }
                 _ => Err(format!("`{text}` is no number of ranks from 1 to {RANKS_MAX}")),
             },
@@ -75,8 +75,8 @@ pub fn given(matches: &ArgMatches) -> Vec<&'static str> {
 
 /// Runs the series, and gives the exit code.
 pub fn main(directory: Option<&str>, matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let (mut draft, mut hosts) = (Io500Options::default(), Hosts::default());
-    let output = match commands::flags(output::OF_RUNS, GROUPS, matches, &mut line, &mut draft) {
+    let (mut given, mut hosts) = (Given::default(), Hosts::default());
+    let output = match commands::flags(output::OF_RUNS, GROUPS, matches, &mut line, &mut given) {
         Ok(output) => output,
         Err(code) => return code,
     };
@@ -89,7 +89,7 @@ pub fn main(directory: Option<&str>, matches: &ArgMatches, mut line: CommandLine
         Ok(place) => place,
         Err(code) => return code,
     };
-    let options = match options(draft, directory, matches, place.hosts()) {
+    let options = match options(given, directory, matches, place.hosts()) {
         Ok(options) => options,
         Err(sentence) => {
             screen::error(&sentence);
@@ -106,7 +106,7 @@ pub fn main(directory: Option<&str>, matches: &ArgMatches, mut line: CommandLine
 
 /// Options of the series. The error is a sentence.
 fn options(
-    draft: Io500Options,
+    given: Given,
     directory: Option<&str>,
     matches: &ArgMatches,
     hosts: Option<u32>,
@@ -117,7 +117,7 @@ fn options(
             "--{other} does not go with io500, whose plan follows from its results"
         ));
     }
-    let directory = match (draft.directory, directory) {
+    let directory = match (given.directory, directory) {
         (Some(_), Some(word)) => {
             return Err(format!("both {word} and --datadir name a directory; give one"));
         }
@@ -128,13 +128,13 @@ fn options(
         let shown = directory.text();
         return Err(format!("{shown} is no directory; make it, or name another"));
     }
-    let stonewall = draft.stonewall.unwrap_or(candor_derive::io500::WRITE_TIME_MIN);
+    let stonewall = given.stonewall.unwrap_or(candor_derive::io500::WRITE_TIME_MIN);
     if stonewall == Nanos(0) {
         return Err("--stonewall 0 writes nothing; give seconds".to_owned());
     }
     let cpus = cpus_online().clamp(1, RANKS_MAX.into()) as u32;
     let hosts = hosts.unwrap_or(1);
-    let ranks = draft.ranks.unwrap_or_else(|| cpus.saturating_mul(hosts));
+    let ranks = given.ranks.unwrap_or_else(|| cpus.saturating_mul(hosts));
     if !ranks.is_multiple_of(hosts) {
         return Err(format!(
             "{ranks} ranks cannot be dealt to {hosts} hosts alike; give a multiple"
