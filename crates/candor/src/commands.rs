@@ -132,7 +132,6 @@ enum Form {
 }
 
 /// How a stored report is read and shown, and the flags that the command has for it.
-#[derive(Clone, Copy)]
 struct Reading<T: 'static> {
     flags: &'static [Group<T>],
     read: fn(&str) -> Result<Report, String>,

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use candor_plan::{check, text};
 
+use crate::commands::foreign::Tool;
 use crate::commands::foreign::tool::Page;
 use crate::commands::{options, run, tools, tree};
 use crate::flag::Group;
@@ -62,58 +63,42 @@ fn key(field: &str) -> String {
     short.replace("phase.job.work.blocks.", "blocks.").replace("phase.job.", "job.")
 }
 
+/// Compares a file below `docs/` with the text that the program gives, or writes it.
+fn check(name: &str, derived: &str) {
+    if std::env::var_os(BLESS).is_some() {
+        std::fs::write(path(name), derived).unwrap();
+    }
+    assert!(page(name) == derived, "{name}: run `{BLESS}=1 cargo test -p candor --bins docs`");
+}
+
 #[test]
 fn the_page_of_options_is_derived() {
-    if std::env::var_os(BLESS).is_some() {
-        std::fs::write(path("options.md"), options()).unwrap();
-    }
-    assert!(
-        page("options.md") == options(),
-        "the options have changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
-    );
+    check("options.md", &options());
 }
 
 #[test]
 fn the_page_of_csv_is_derived() {
-    let tables = candor_show::csv::page();
-    if std::env::var_os(BLESS).is_some() {
-        std::fs::write(path("csv.md"), &tables).unwrap();
-    }
-    assert!(
-        page("csv.md") == tables,
-        "the columns have changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
-    );
+    check("csv.md", &candor_show::csv::page());
+}
+
+/// Tools whose pages are derived.
+fn described_tools() -> impl Iterator<Item = &'static Tool> {
+    tools::TOOLS.iter().copied().filter(|tool| matches!(tool.page, Page::Derived))
 }
 
 #[test]
 fn the_pages_of_tools_are_derived() {
-    for tool in tools::TOOLS.iter().filter(|tool| matches!(tool.page, Page::Derived)) {
-        let (name, matrix) = (tool.page_name(), tool.matrix());
-        if std::env::var_os(BLESS).is_some() {
-            std::fs::write(path(&name), &matrix).unwrap();
-        }
-        assert!(
-            page(&name) == matrix,
-            "the options have changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
-        );
+    for tool in described_tools() {
+        check(&tool.page_name(), &tool.matrix());
     }
 }
 
 #[test]
 fn the_readmes_table_of_tools_is_derived() {
-    let file = path("../README.md");
-    let readme = std::fs::read_to_string(&file).unwrap();
+    let readme = page("../README.md");
     let (before, rest) = readme.split_once(options::SUMMARY_HEAD).expect("the table's head");
     let (_, after) = rest.split_once("\n\n").expect("the table's end");
-    let derived = format!("{before}{}\n{after}", options::summary());
-    if std::env::var_os(BLESS).is_some() {
-        std::fs::write(&file, &derived).unwrap();
-    }
-    let readme = std::fs::read_to_string(&file).unwrap();
-    assert!(
-        readme == derived,
-        "the options have changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
-    );
+    check("../README.md", &format!("{before}{}\n{after}", options::summary()));
 }
 
 /// The index of rules and a page for each.
@@ -135,55 +120,47 @@ fn the_pages_of_rules_are_derived() {
     let there = folder.map(|entry| format!("rules/{}", entry.unwrap().file_name().display()));
     let surplus: Vec<String> = there.filter(|name| !pages.contains_key(name)).collect();
     if std::env::var_os(BLESS).is_some() {
-        std::fs::create_dir_all(path("rules")).unwrap();
         surplus.iter().for_each(|name| std::fs::remove_file(path(name)).unwrap());
-        pages.iter().for_each(|(name, text)| std::fs::write(path(name), text).unwrap());
-        return;
+    } else {
+        assert_eq!(surplus, Vec::<String>::new(), "pages of rules that are gone");
     }
-    let renew = format!("the rules have changed: run `{BLESS}=1 cargo test -p candor --bins docs`");
-    assert_eq!(surplus, Vec::<String>::new(), "{renew}");
-    for (name, text) in &pages {
-        assert!(page(name) == *text, "{name}: {renew}");
-    }
+    pages.iter().for_each(|(name, text)| check(name, text));
 }
 
 #[test]
 fn the_page_of_plan_keys_is_derived() {
     let schema: serde_json::Value = serde_json::from_str(&page("plan-schema.json")).unwrap();
-    let keys = plan_keys::page(&schema);
-    if std::env::var_os(BLESS).is_some() {
-        std::fs::write(path("reference/plan-keys.md"), &keys).unwrap();
-    }
-    assert!(
-        page("reference/plan-keys.md") == keys,
-        "the schema has changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
-    );
+    check("reference/plan-keys.md", &plan_keys::page(&schema));
 }
 
+/// Line of the summary that the pages of tools follow.
+const TOOLS_IN_SUMMARY: &str = "- [Come from another tool](how-to/from-other-tools.md)\n";
 /// Line of the summary that the pages of rules follow.
 const RULES_IN_SUMMARY: &str = "- [Rules by id](rules.md)\n";
 
 /// mdBook renders only pages that the summary lists.
 #[test]
-fn the_summarys_list_of_rules_is_derived() {
-    let all = candor_judge::explanations();
-    let line = |rule: &candor_record::Explanation| {
-        let name = candor_show::rules::page_name(rule);
-        format!("  - [{}: {}](rules/{name})\n", rule.rule, rule.title)
-    };
-    let rules: String = all.iter().map(line).collect();
-    let summary = page("SUMMARY.md");
-    let (before, rest) = summary.split_once(RULES_IN_SUMMARY).expect("the rules by id");
+fn the_summarys_lists_of_tools_and_rules_are_derived() {
+    let tools: Vec<String> = described_tools()
+        .map(|tool| format!("  - [{}]({})\n", tool.name(), tool.page_name()))
+        .collect();
+    let rules: Vec<String> = candor_judge::explanations()
+        .iter()
+        .map(|rule| {
+            let name = candor_show::rules::page_name(rule);
+            format!("  - [{}: {}](rules/{name})\n", rule.rule, rule.title)
+        })
+        .collect();
+    let summary = with_list(&page("SUMMARY.md"), TOOLS_IN_SUMMARY, &tools);
+    check("SUMMARY.md", &with_list(&summary, RULES_IN_SUMMARY, &rules));
+}
+
+/// The summary with this list after a line, instead of the one there.
+fn with_list(summary: &str, head: &str, list: &[String]) -> String {
+    let (before, rest) = summary.split_once(head).expect("the line before the list");
     let listed = rest.lines().take_while(|line| line.starts_with("  - "));
     let after = &rest[listed.map(|line| line.len() + 1).sum::<usize>()..];
-    let derived = format!("{before}{RULES_IN_SUMMARY}{rules}{after}");
-    if std::env::var_os(BLESS).is_some() {
-        std::fs::write(path("SUMMARY.md"), &derived).unwrap();
-    }
-    assert!(
-        page("SUMMARY.md") == derived,
-        "the rules have changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
-    );
+    format!("{before}{head}{}{after}", list.concat())
 }
 
 /// Every page below `docs/`, by its path from there.

@@ -50,17 +50,15 @@ pub fn band(spans: &[(f64, f64, f64)], columns: usize) -> Vec<(f64, f64, f64)> {
         return spans.to_vec();
     }
     let each = spans.len().div_ceil(columns);
-    let is_whole = |(_, from, to): &&(f64, f64, f64)| from.is_finite() && to.is_finite();
     let of = |spans: &[(f64, f64, f64)]| {
         let middle = spans[spans.len() / 2].0;
-        let mut whole = spans.iter().filter(is_whole).peekable();
+        let mut whole =
+            spans.iter().filter(|(_, from, to)| from.is_finite() && to.is_finite()).peekable();
         if whole.peek().is_none() {
             return (middle, f64::NAN, f64::NAN);
         }
         let ends = (f64::MAX, f64::MIN);
-        let join =
-            |(low, high): (f64, f64), span: &(f64, f64, f64)| (low.min(span.1), high.max(span.2));
-        let (low, high) = whole.fold(ends, join);
+        let (low, high) = whole.fold(ends, |(low, high), span| (low.min(span.1), high.max(span.2)));
         (middle, low, high)
     };
     spans.chunks(each).map(of).collect()

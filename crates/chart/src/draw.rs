@@ -91,11 +91,12 @@ fn heights(chart: &Chart, width: f64) -> Vec<f64> {
         3 => 170.0,
         _ => 140.0,
     };
-    let height = |at: usize| match chart.panels[at].weight {
-        Weight::Full => of_cells(at).map_or(full, |cells| cells.clamp(120.0, full.max(300.0))),
-        Weight::Low => full * 0.6,
-    };
-    (0..chart.panels.len()).map(height).collect()
+    (0..chart.panels.len())
+        .map(|at| match chart.panels[at].weight {
+            Weight::Full => of_cells(at).map_or(full, |cells| cells.clamp(120.0, full.max(300.0))),
+            Weight::Low => full * 0.6,
+        })
+        .collect()
 }
 
 /// Rows of a panel of cells whose y axis has names.

@@ -279,13 +279,13 @@ impl Shape {
             Shape::Band(spans) | Shape::Whiskers(spans) => {
                 spans.iter().flat_map(|(x, from, to)| [(*x, *from), (*x, *to)]).collect()
             }
-            Shape::Bars(bars) => {
-                let ends = |bar: &Bar| {
+            Shape::Bars(bars) => bars
+                .iter()
+                .flat_map(|bar| {
                     let (from, to) = bar.interval.unwrap_or((bar.value, bar.value));
                     [bar.value, from, to].map(|value| (bar.row as f64, value))
-                };
-                bars.iter().flat_map(ends).collect()
-            }
+                })
+                .collect(),
             Shape::Cells(cells, _) => {
                 cells.iter().flat_map(|cell| [(cell.x.0, cell.y.0), (cell.x.1, cell.y.1)]).collect()
             }

@@ -27,12 +27,11 @@ pub fn render(chart: &Chart, look: &Look, scale: f32) -> Result<Vec<u8>, String>
         .map_err(|error| format!("the picture cannot be drawn: {error}"))?;
     let size = tree.size();
     let (width, height) = (size.width() * scale, size.height() * scale);
-    let too_large = || format!("a picture of {width:.0} x {height:.0} pixels is too large");
     let fits = width <= EDGE_MAX && height <= EDGE_MAX;
     let mut pixels = fits
         .then(|| Pixmap::new(width.ceil() as u32, height.ceil() as u32))
         .flatten()
-        .ok_or_else(too_large)?;
+        .ok_or_else(|| format!("a picture of {width:.0} x {height:.0} pixels is too large"))?;
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
     pixels.encode_png().map_err(|error| format!("the picture cannot be packed: {error}"))
 }

@@ -45,10 +45,8 @@ impl Placed {
         ticks_max: usize,
         ends: Ends,
     ) -> Placed {
-        let has_place = |value: &f64| has_place(&axis.scale, *value);
         let (mut low, mut high) = (f64::MAX, f64::MIN);
-        let rounded = |value: f64| if value.abs() < LEAST { 0.0 } else { value };
-        for value in values.filter(has_place).map(rounded) {
+        for value in values.filter(|value| has_place(&axis.scale, *value)).map(without_epsilon) {
             low = low.min(value);
             high = high.max(value);
         }
@@ -172,7 +170,7 @@ impl Placed {
     /// The pixel of a value; none where the axis has no place for it.
     pub fn place(&self, value: f64) -> Option<f64> {
         let of = |value| transformed(&self.scale, value);
-        let (at, low, high) = (of(value), of(self.low), of(self.high));
+        let (at, low, high) = (of(without_epsilon(value)), of(self.low), of(self.high));
         let share = (at - low) / (high - low);
         // A rounding error beyond an end is the end; anything further has no place.
         let is_within = share.is_finite() && (-1e-6..=1.0 + 1e-6).contains(&share);
@@ -197,6 +195,11 @@ impl Placed {
             Scale::Category(_) => "category",
         }
     }
+}
+
+/// The value, or 0 if it is closer to 0 than [`LEAST`].
+fn without_epsilon(value: f64) -> f64 {
+    if value.abs() < LEAST { 0.0 } else { value }
 }
 
 /// Whether a value can lie on a scale.
@@ -238,6 +241,9 @@ mod tests {
                 let axis = placed(&Axis::new("", unit, scale.clone()), &[5e-324], Ends::Round);
                 assert!(axis.low.is_finite() && axis.high > axis.low, "{axis:?}");
                 assert!(axis.place(5e-324).is_some(), "{axis:?}");
+                let values = [2.6e-33, -1.8e-28];
+                let axis = placed(&Axis::new("", unit, scale.clone()), &values, Ends::Tight);
+                assert_eq!(axis.place(values[0]), axis.place(0.0), "{axis:?}");
             }
         }
     }

@@ -56,7 +56,6 @@ impl Chart {
 
 /// The values of a series by their places, ascending.
 fn entries(shape: &Shape, y: &Axis) -> Vec<Entry> {
-    let one = |(x, value): &(f64, f64)| (*x, short(*value, y.unit));
     let between =
         |low: f64, high: f64| format!("{} to {}", short(low, y.unit), short(high, y.unit));
     let mut entries: Vec<Entry> = match shape {
@@ -64,7 +63,9 @@ fn entries(shape: &Shape, y: &Axis) -> Vec<Entry> {
         | Shape::Dotted(points)
         | Shape::Step(points)
         | Shape::Area(points)
-        | Shape::Dots(points) => points.iter().map(one).collect(),
+        | Shape::Dots(points) => {
+            points.iter().map(|(x, value)| (*x, short(*value, y.unit))).collect()
+        }
         Shape::Band(spans) | Shape::Whiskers(spans) => {
             spans.iter().map(|(x, low, high)| (*x, between(*low, *high))).collect()
         }

@@ -6,8 +6,8 @@ pub fn nice_step(length: f64) -> f64 {
         return 1.0;
     }
     let power = 10f64.powf(length.log10().floor());
-    let fits = |of: &&f64| *of * power >= length * (1.0 - 1e-9);
-    [1.0, 2.0, 2.5, 5.0].iter().find(fits).unwrap_or(&10.0) * power
+    [1.0, 2.0, 2.5, 5.0].iter().find(|of| *of * power >= length * (1.0 - 1e-9)).unwrap_or(&10.0)
+        * power
 }
 
 /// Steps of clocks: within a minute and an hour they go by 60, within a day by 24.
@@ -34,11 +34,10 @@ pub fn multiples(low: f64, high: f64, step: f64) -> Vec<f64> {
 /// linear steps where the range is shorter than that.
 pub fn logarithmic(low: f64, high: f64, ticks_max: usize) -> Vec<f64> {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
-    let is_within = |value: &f64| *value >= low * (1.0 - 1e-9) && *value <= high * (1.0 + 1e-9);
     let of = |factors: &[f64], every: usize| -> Vec<f64> {
         let powers = (first..=last).step_by(every);
         let all = powers.flat_map(|power| factors.iter().map(move |of| of * 10f64.powi(power)));
-        all.filter(is_within).collect()
+        all.filter(|value| *value >= low * (1.0 - 1e-9) && *value <= high * (1.0 + 1e-9)).collect()
     };
     let fine = of(&[1.0, 2.0, 5.0], 1);
     if fine.len() < 3 {

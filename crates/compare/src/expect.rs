@@ -67,10 +67,9 @@ impl Expect {
     pub fn misses(&self, phases: &[&str]) -> Option<String> {
         let of = self.bound.of.as_deref()?;
         let ends = of.match_indices('/').map(|(at, _)| at).chain([of.len()]);
-        let is_known = |phase: &&str| ends.clone().any(|end| is_phase(&of[..end], phase));
         let known = phases.join("; ");
-        let sentence = || format!("`{self}`: no phase is named `{of}`; the phases are: {known}");
-        (!phases.iter().any(is_known)).then(sentence)
+        (!phases.iter().any(|phase| ends.clone().any(|end| is_phase(&of[..end], phase))))
+            .then(|| format!("`{self}`: no phase is named `{of}`; the phases are: {known}"))
     }
 
     /// Checks the results of a run.
@@ -318,11 +317,12 @@ mod tests {
 
     #[test]
     fn repeats_count_by_their_mean() {
-        let repeat = |(nth, rate): (u32, f64)| {
-            let read = vec![op("read", Figure::Read, rate, None)];
-            PhaseResults { repeat: nth, ..phase("read", Verdict::Ok, read) }
-        };
-        let phases = [(0, 900.0), (1, 1000.0), (2, 1100.0)].map(repeat).to_vec();
+        let phases = [(0, 900.0), (1, 1000.0), (2, 1100.0)]
+            .map(|(nth, rate)| {
+                let read = vec![op("read", Figure::Read, rate, None)];
+                PhaseResults { repeat: nth, ..phase("read", Verdict::Ok, read) }
+            })
+            .to_vec();
         let results = Results { phases, ..Results::default() };
         let checked = check("iops > 950", &results);
         assert_eq!(checked.result, ExpectationResult::Met);

@@ -28,12 +28,11 @@ mod tests {
 
     #[test]
     fn rounds_are_repeats() {
-        let round = |verdict| {
+        let all = [Verdict::Ok, Verdict::Wrong, Verdict::Caution].map(|verdict| {
             let phase = |name: &str| PhaseResults { name: name.into(), ..PhaseResults::default() };
             let phases = vec![phase("load"), phase("read")];
             Results { verdict: Some(verdict), phases, ..Results::default() }
-        };
-        let all = [Verdict::Ok, Verdict::Wrong, Verdict::Caution].map(round);
+        });
         let all = joined(all.to_vec()).expect("three rounds");
         let repeats: Vec<(&str, u32)> =
             all.phases.iter().map(|phase| (phase.name.as_str(), phase.repeat)).collect();

@@ -258,11 +258,10 @@ fn lasting(path: String) -> String {
 
 /// The path of a series' own file; none for the path of another one.
 fn own_file(path: &str) -> Option<String> {
-    let parts = |name: &'static str| {
+    let (before, name, own) = OWN_FILES.into_iter().find_map(|name| {
         let (before, own) = path.rsplit_once(name)?;
         Some((before, name, own))
-    };
-    let (before, name, own) = OWN_FILES.into_iter().find_map(parts)?;
+    })?;
     if !(before.is_empty() || before.ends_with('/')) {
         return None;
     }

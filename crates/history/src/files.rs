@@ -202,11 +202,9 @@ impl Files {
     /// True where some document is there.
     pub fn has_any(&self) -> bool {
         let folders = fs::read_dir(self.reports()).into_iter().flatten().flatten();
-        let is_document =
-            |entry: fs::DirEntry| entry.path().extension().is_some_and(|ext| ext == "gz");
         folders
             .flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten())
-            .any(is_document)
+            .any(|entry| entry.path().extension().is_some_and(|ext| ext == "gz"))
     }
 
     /// The document of a run.
@@ -267,12 +265,13 @@ fn make_directory(path: &Path) -> io::Result<()> {
 /// Numbers of the files in a directory that are called a number and that extension.
 fn numbers(dir: &Path, extension: &str) -> Vec<RunId> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let number = |entry: fs::DirEntry| {
-        let name = entry.file_name().into_string().ok()?;
-        let (number, rest) = name.split_once('.').unwrap_or((&name, ""));
-        number.parse().ok().filter(|_| rest == extension)
-    };
-    entries.filter_map(number).collect()
+    entries
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let (number, rest) = name.split_once('.').unwrap_or((&name, ""));
+            number.parse().ok().filter(|_| rest == extension)
+        })
+        .collect()
 }
 
 fn is_stale(path: &Path) -> bool {

@@ -164,8 +164,8 @@ impl Index {
             let _ = fs::remove_file(with_end(&part, end));
         }
         placed?;
-        let gone = || Error::file(&path(dir), "opened")(io::ErrorKind::NotFound.into());
-        Index::open(dir)?.ok_or_else(gone)
+        Index::open(dir)?
+            .ok_or_else(|| Error::file(&path(dir), "opened")(io::ErrorKind::NotFound.into()))
     }
 
     fn fill(part: &Path, fill: impl FnOnce(&mut Index) -> Result<(), Error>) -> Result<(), Error> {
@@ -401,11 +401,12 @@ fn percentiles_text(percentiles: &[(f64, u64)]) -> String {
 
 /// The percentiles of such a text.
 fn percentiles(text: &str) -> Vec<(f64, u64)> {
-    let pair = |pair: &str| {
-        let (p, ns) = pair.split_once('=')?;
-        Some((p.parse().ok()?, ns.parse().ok()?))
-    };
-    text.split(',').filter_map(pair).collect()
+    text.split(',')
+        .filter_map(|pair| {
+            let (p, ns) = pair.split_once('=')?;
+            Some((p.parse().ok()?, ns.parse().ok()?))
+        })
+        .collect()
 }
 
 /// Columns of [`Figures`], as [`figures`] reads them.
@@ -445,8 +446,9 @@ mod tests {
         let top = tempfile::tempdir().expect("a directory");
         assert!(Index::open(top.path()).expect("none is no error").is_none());
         let entry = Entry { name: "a".into(), ..Entry::default() };
-        let first = |index: &mut Index| index.insert(&[(4, entry.clone(), Note::default())]);
-        let index = Index::make(top.path(), first).expect("room");
+        let index =
+            Index::make(top.path(), |index| index.insert(&[(4, entry.clone(), Note::default())]))
+                .expect("room");
         assert_eq!((index.all().expect("runs"), index.next_run().expect("one")), (vec![4], 5));
         let second = Index::make(top.path(), |_| Ok(())).expect("the first one is taken");
         assert_eq!(second.all().expect("runs"), [4]);

@@ -350,8 +350,9 @@ impl History {
         let mut unreadable = 0;
         for run in &kept {
             let read = self.files.read(*run).and_then(|(kind, text)| {
-                let wrong = |why| Error::Unreadable { run: *run, why };
-                Read::document(kind, &text).map(drop).map_err(wrong)
+                Read::document(kind, &text)
+                    .map(drop)
+                    .map_err(|why| Error::Unreadable { run: *run, why })
             });
             if let Err(error) = read {
                 unreadable += 1;

@@ -28,8 +28,7 @@ pub fn place(variable: impl Fn(&str) -> Option<OsString>) -> Place {
         None => {}
     }
     let state = given("XDG_STATE_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute());
-    let home = || Some(PathBuf::from(given("HOME")?).join(".local/state"));
-    match state.or_else(home) {
+    match state.or_else(|| Some(PathBuf::from(given("HOME")?).join(".local/state"))) {
         Some(state) => Place::At(state.join("candor/history")),
         None => Place::Nowhere,
     }

@@ -226,8 +226,7 @@ fn repair_brings_index_and_documents_together() {
     let good = |runs| Repaired { runs, unreadable: 0 };
     assert_eq!(repaired(&history), (good(3), vec![]));
     history.files.remove(1).expect("it is there");
-    let remove = |index: &mut Index| index.remove(&[2]);
-    history.with_index(&mut |_| {}, remove).expect("it is there");
+    history.with_index(&mut |_| {}, |index| index.remove(&[2])).expect("it is there");
     let (runs, told) = repaired(&history);
     assert_eq!((runs, told.len()), (good(2), 2), "{told:?}");
     assert_eq!(all(&history).1, [3, 2]);
@@ -262,8 +261,7 @@ fn repair_names_and_counts_what_cannot_be_read() {
 }
 
 fn tag(history: &History, run: RunId, tag: &str, on: bool) -> bool {
-    let act = |index: &mut Index| history.tag(index, run, tag, on);
-    history.with_index(&mut |_| {}, act).expect("a run")
+    history.with_index(&mut |_| {}, |index| history.tag(index, run, tag, on)).expect("a run")
 }
 
 #[test]
@@ -274,8 +272,9 @@ fn old_runs_go_and_those_with_a_tag_stay() {
     }
     assert!(tag(&history, 2, "base", true) && !tag(&history, 2, "base", true));
     let prune = |filter: &Filter, keep| {
-        let act = |index: &mut Index| history.prune(index, filter, keep);
-        history.with_index(&mut |_| {}, act).expect("it can be changed")
+        history
+            .with_index(&mut |_| {}, |index| history.prune(index, filter, keep))
+            .expect("it can be changed")
     };
     assert_eq!(prune(&Filter { until_unix_ms: Some(120_000), ..Filter::default() }, 0), 1);
     assert_eq!(prune(&Filter::default(), 3), 5);
@@ -300,8 +299,9 @@ fn a_trend_names_the_run_in_which_it_changed() {
     }
     import(&history, &results("/other", 99, 1.0));
     let trends = |work: &Work| {
-        let act = |index: &mut Index| history.trends(index, &Filter::default(), work);
-        history.with_index(&mut |_| {}, act).expect("trends")
+        history
+            .with_index(&mut |_| {}, |index| history.trends(index, &Filter::default(), work))
+            .expect("trends")
     };
     let found = trends(&Work::default());
     assert_eq!((found.single, found.trends.len()), (1, 1));
@@ -357,13 +357,14 @@ fn a_parquet_table_has_the_same_cells() {
     let none = Filter { name: Some("none".into()), ..Filter::default() };
     for (filter, groups, rows) in [(none, 0, 0), (Filter::default(), 3, 8)] {
         let path = top.path().join("table.parquet");
-        let export = |index: &mut Index| {
-            let mut csv = Vec::new();
-            index.export_csv(&filter, &mut csv)?;
-            let file = fs::File::create(&path).expect("a file");
-            Ok((csv, index.export_groups(&filter, file, 3)?))
-        };
-        let (csv, count) = history.with_index(&mut |_| {}, export).expect("tables");
+        let (csv, count) = history
+            .with_index(&mut |_| {}, |index| {
+                let mut csv = Vec::new();
+                index.export_csv(&filter, &mut csv)?;
+                let file = fs::File::create(&path).expect("a file");
+                Ok((csv, index.export_groups(&filter, file, 3)?))
+            })
+            .expect("tables");
         let table = SerializedFileReader::new(fs::File::open(&path).expect("it is there"));
         let table = table.expect("it is Parquet");
         assert_eq!((table.num_row_groups(), count), (groups, rows));
@@ -417,13 +418,13 @@ fn many_runs_answer_in_time() {
         };
         part.map(entry).collect()
     };
-    let fill = |index: &mut Index| {
+    Index::make(history.dir(), |index| {
         let batches = (0..runs).step_by(BATCH);
         batches
             .into_iter()
             .try_for_each(|first| index.insert(&entries(first..first + BATCH as u64)))
-    };
-    Index::make(history.dir(), fill).expect("room");
+    })
+    .expect("room");
     let timed = |what: &str, limit_s: f64, act: &dyn Fn()| {
         let began = std::time::Instant::now();
         act();

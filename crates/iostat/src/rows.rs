@@ -81,15 +81,14 @@ fn named<'a>(options: &Options, entries: &[&Entry], disks: &'a [Disk]) -> Vec<&'
     let mut found: Vec<&Disk> = Vec::new();
     let widened = options.partitions != Partitions::Named;
     for entry in entries {
-        let is_meant = |disk: &&Disk| match entry {
+        for disk in disks.iter().filter(|disk| match entry {
             Entry::Device(name) => is_called(disk, name),
             Entry::WithPartitions(name) => {
                 is_called(disk, name) || disk.partition_of.as_deref() == Some(name.as_str())
             }
             Entry::All => widened || disk.partition_of.is_none(),
             Entry::Group(_) => false,
-        };
-        for disk in disks.iter().filter(is_meant) {
+        }) {
             if !found.iter().any(|seen| seen.name == disk.name) {
                 found.push(disk);
             }

@@ -222,8 +222,7 @@ impl TargetFacts {
 
     /// Reason why each write is durable whatever the flags of open, as a sentence.
     pub fn synchronous(&self) -> Option<&'static str> {
-        let is_sync = |on: &Filesystem| on.options.split(',').any(|option| option == "sync");
-        if self.holding().is_some_and(is_sync) {
+        if self.holding().is_some_and(|on| on.options.split(',').any(|option| option == "sync")) {
             return Some("The filesystem is mounted with sync.");
         }
         let set = self.files.iter().any(|file| file.synchronous);

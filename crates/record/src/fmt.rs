@@ -54,8 +54,8 @@ fn significant(value: f64) -> String {
 /// The value in the largest unit that leaves at least 1, or in the smallest.
 fn scaled(value: f64, units: &Units, digits: fn(f64) -> String) -> String {
     // 999.5 would round up into the next unit.
-    let fits = |(scale, _): &&(f64, &str)| value.abs() / scale >= 0.999_5;
-    let (scale, unit) = units.iter().rev().find(fits).unwrap_or(&units[0]);
+    let (scale, unit) =
+        units.iter().rev().find(|(scale, _)| value.abs() / scale >= 0.999_5).unwrap_or(&units[0]);
     format!("{}{unit}", digits(value / scale))
 }
 

@@ -190,11 +190,12 @@ impl Measurement {
     /// have a flush.
     pub fn shown_operations(&self) -> Vec<OpStats> {
         let durable = self.durable_writes();
-        let shown = |op: &OpStats| match &durable {
-            Some(durable) if op.figure == Figure::Write => durable.clone(),
-            _ => op.clone(),
-        };
-        self.work_operations().map(shown).collect()
+        self.work_operations()
+            .map(|op| match &durable {
+                Some(durable) if op.figure == Figure::Write => durable.clone(),
+                _ => op.clone(),
+            })
+            .collect()
     }
 
     /// Reads, writes and trims, each with its direction.
@@ -309,8 +310,7 @@ impl OpStats {
         Latency::merge(&mut self.completion, other.completion.as_ref());
         Latency::merge(&mut self.from_intended, other.from_intended.as_ref());
         for theirs in &other.by_priority {
-            let same = |mine: &&mut OfPriority| mine.priority() == theirs.priority();
-            match self.by_priority.iter_mut().find(same) {
+            match self.by_priority.iter_mut().find(|mine| mine.priority() == theirs.priority()) {
                 Some(mine) => {
                     Latency::merge(&mut mine.latency, theirs.latency.as_ref());
                     Latency::merge(&mut mine.completion, theirs.completion.as_ref());

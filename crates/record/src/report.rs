@@ -115,8 +115,8 @@ impl PhaseRecord {
         let name = |(at, host): (usize, &HostRecord)| {
             let alike = || self.hosts.iter().filter(|other| other.host == host.host);
             let tells = |text: &String| {
-                let same = |other: &&HostRecord| address(other).as_ref() == Some(text);
-                !text.is_empty() && alike().filter(same).count() == 1
+                !text.is_empty()
+                    && alike().filter(|other| address(other).as_ref() == Some(text)).count() == 1
             };
             match (alike().count(), address(host).filter(tells)) {
                 (1, _) if !host.host.is_empty() => host.host.clone(),

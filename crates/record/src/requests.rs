@@ -383,8 +383,8 @@ impl Issuer {
         const NAMES: [&str; 6] = ["kworker", "loop", "jbd2", "md", "dmcrypt", "kswapd"];
         // `md127_raid1`, `loop0`, `jbd2/sda1-8`; `mdadm` is somebody's.
         let goes_on = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphabetic());
-        let is = |name: &&str| self.command.strip_prefix(*name).is_some_and(goes_on);
-        self.pid <= 2 || NAMES.iter().any(is)
+        self.pid <= 2
+            || NAMES.iter().any(|name| self.command.strip_prefix(*name).is_some_and(goes_on))
     }
 }
 

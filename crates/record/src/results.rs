@@ -297,8 +297,8 @@ impl JobResults {
     /// Commits, where each write has a flush of its own.
     fn durable_writes(&self) -> Option<&OpResults> {
         let all = |figure| self.operations.iter().filter(move |op| op.figure == figure);
-        let count = |figure| all(figure).map(|op| op.ops.unwrap_or(0)).sum();
-        let [commits, flushes, writes] = [Figure::Commit, Figure::Flush, Figure::Write].map(count);
+        let [commits, flushes, writes] = [Figure::Commit, Figure::Flush, Figure::Write]
+            .map(|figure| all(figure).map(|op| op.ops.unwrap_or(0)).sum());
         all(Figure::Commit).next().filter(|_| is_flushed_each(commits, flushes, writes))
     }
 }

@@ -233,10 +233,10 @@ fn flipped(block: &[u8], difference: u32) -> BlockMismatch {
     // The checksum does not cover itself.
     let in_sum = (difference.count_ones() == 1)
         .then(|| CRC_AT.start * 8 + difference.trailing_zeros() as usize);
-    let behind = |bit| if bit < CRC_AT.start * 8 { bit } else { bit + CRC_AT.len() * 8 };
-    let Some(bit) =
-        in_sum.or_else(|| flipped_bit(difference, block.len() - CRC_AT.len()).map(behind))
-    else {
+    let Some(bit) = in_sum.or_else(|| {
+        flipped_bit(difference, block.len() - CRC_AT.len())
+            .map(|bit| if bit < CRC_AT.start * 8 { bit } else { bit + CRC_AT.len() * 8 })
+    }) else {
         let what = "the checksum does not match; bits were changed";
         return BlockMismatch::of(MismatchKind::Flipped, what.into());
     };

@@ -19,8 +19,7 @@ const TICK_EVERY: f64 = 42.0;
 /// The y axis of a panel, along its height from 0.
 pub fn y_axis((panel, height): (&Panel, &f64)) -> Placed {
     let values = || panel.series.iter().flat_map(|of| of.shape.places()).map(|(_, y)| y);
-    let has_value = |value: &f64| value.is_finite();
-    let greatest = values().filter(has_value).fold(f64::MIN, f64::max);
+    let greatest = values().filter(|value| value.is_finite()).fold(f64::MIN, f64::max);
     let near = panel.levels.iter().map(|level| level.value);
     let near = near.filter(|value| *value <= greatest * LEVEL_REACH);
     let ticks_max = (height / TICK_EVERY).clamp(2.0, 8.0) as usize;

@@ -167,8 +167,8 @@ fn markers(
     sheet: &mut Sheet<'_>,
 ) {
     let slot = panel.series[nth].slot;
-    let with_markers = |index: &usize| has_markers(&panel.series[*index].shape);
-    let others: Vec<usize> = (0..panel.series.len()).filter(with_markers).collect();
+    let others: Vec<usize> =
+        (0..panel.series.len()).filter(|index| has_markers(&panel.series[*index].shape)).collect();
     let is_alone = others.iter().all(|other| panel.series[*other].slot == slot);
     let marked: Vec<usize> = match points.len() {
         0..=MARKED_MAX => (0..points.len()).collect(),
@@ -177,8 +177,9 @@ fn markers(
             // Each line has its markers a little further on, so that they do not hide each other.
             let rank = others.iter().position(|other| *other == nth).unwrap_or(0);
             let shift = (rank as f64 + 0.5) / others.len() as f64;
-            let at = |k: usize| ((k as f64 + shift) / MARKERS as f64 * count as f64) as usize;
-            (0..MARKERS).map(at).collect()
+            (0..MARKERS)
+                .map(|k| ((k as f64 + shift) / MARKERS as f64 * count as f64) as usize)
+                .collect()
         }
     };
     for index in marked {

@@ -155,11 +155,12 @@ mod tests {
     }
 
     fn file(columns: &[&str], runs: &[Vec<(&'static str, String)>]) -> String {
-        let of = |run: &Vec<(&'static str, String)>| {
-            let fields: Vec<(&str, &str)> = run.iter().map(|(n, v)| (*n, v.as_str())).collect();
-            line(columns, &fields)
-        };
-        runs.iter().map(of).collect()
+        runs.iter()
+            .map(|run| {
+                let fields: Vec<(&str, &str)> = run.iter().map(|(n, v)| (*n, v.as_str())).collect();
+                line(columns, &fields)
+            })
+            .collect()
     }
 
     #[test]

@@ -57,8 +57,9 @@ pub(super) fn placement(
 /// Takes one element of each list in turn until all lists are empty.
 fn in_turn(lists: &[Vec<u32>]) -> Vec<u32> {
     let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
-    let turn = |nth: usize| lists.iter().filter_map(move |list| list.get(nth).copied());
-    (0..longest).flat_map(turn).collect()
+    (0..longest)
+        .flat_map(|nth| lists.iter().filter_map(move |list| list.get(nth).copied()))
+        .collect()
 }
 
 /// Delay until the start time of the first phase.

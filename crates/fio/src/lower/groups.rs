@@ -131,13 +131,12 @@ impl Groups {
         diagnostics: &mut Diagnostics,
     ) {
         let given = &options.statistics;
-        let differs = |other: &&Entered| {
-            other.seat.group == seat.group && other.lat_percentiles != given.lat_percentiles
-        };
         if !(given.group && given.stats) {
             return;
         }
-        if let Some(other) = self.entered.iter().find(differs) {
+        if let Some(other) = self.entered.iter().find(|other| {
+            other.seat.group == seat.group && other.lat_percentiles != given.lat_percentiles
+        }) {
             let at = options.given.at("lat_percentiles").unwrap_or(section.name.at);
             let name = options.about.name.as_deref().unwrap_or(&section.name.text);
             let message = format!(

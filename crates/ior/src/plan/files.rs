@@ -90,15 +90,16 @@ fn paths(test: &TestSetup, names: &[&str], end: &str) -> Vec<PathBuf> {
     if !test.options.layout.file_per_process {
         return vec![path_of(&format!("{}{end}", names[0]))];
     }
-    let path = |rank: usize| {
-        let path = names[rank % names.len()];
-        if test.options.layout.unique_dir {
-            let (directory, name) = split_for_own(path);
-            return path_of(&format!("{directory}{rank}/{name}.{rank:08}{end}"));
-        }
-        path_of(&format!("{path}.{rank:08}{end}"))
-    };
-    (0..test.tasks as usize).map(path).collect()
+    (0..test.tasks as usize)
+        .map(|rank| {
+            let path = names[rank % names.len()];
+            if test.options.layout.unique_dir {
+                let (directory, name) = split_for_own(path);
+                return path_of(&format!("{directory}{rank}/{name}.{rank:08}{end}"));
+            }
+            path_of(&format!("{path}.{rank:08}{end}"))
+        })
+        .collect()
 }
 
 /// Path of the first task's file, without the number of a repetition.

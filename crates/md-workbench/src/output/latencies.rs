@@ -17,15 +17,16 @@ pub fn latency_logs(lowered: &Lowered) -> Vec<LogToFiles> {
     let output = &lowered.setup.asked.output;
     let Some(prefix) = &output.latency_prefix else { return Vec::new() };
     let phases = lowered.phases.iter().filter(|bench| bench.part == Part::Objects);
-    let of_phase = |bench: &BenchPhase| LogToFiles {
-        log: path_of(&log_file(prefix, bench)),
-        rows: Box::new(LatencyRows {
-            timed: timed(&lowered.setup, bench, prefix),
-            of_all_workers: output.latency_all,
-            begun: HashMap::new(),
-        }),
-    };
-    phases.map(of_phase).collect()
+    phases
+        .map(|bench| LogToFiles {
+            log: path_of(&log_file(prefix, bench)),
+            rows: Box::new(LatencyRows {
+                timed: timed(&lowered.setup, bench, prefix),
+                of_all_workers: output.latency_all,
+                begun: HashMap::new(),
+            }),
+        })
+        .collect()
 }
 
 /// Rows of the times of operations.
@@ -56,8 +57,9 @@ impl LogRows for LatencyRows {
         if worker_rank > 0 && !self.of_all_workers {
             return None;
         }
-        let begins = |of: &Timed| of.calls[0] == op_name;
-        if let Some(nth) = self.timed.iter().position(begins).filter(|_| !is_finished) {
+        if let Some(nth) =
+            self.timed.iter().position(|of| of.calls[0] == op_name).filter(|_| !is_finished)
+        {
             self.begun.insert(worker_rank, Begun { nth, at_ns: elapsed_ns });
         }
         let Begun { nth, at_ns } = *self.begun.get(&worker_rank)?;

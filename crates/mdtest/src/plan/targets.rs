@@ -66,9 +66,10 @@ pub(super) fn all(setup: &Setup, phases: &[BenchPhase]) -> Vec<Target> {
     let mut targets = Vec::new();
     for iteration in 0..setup.asked.run.iterations {
         for view in View::ALL {
-            let used =
-                |bench: &BenchPhase| bench.iteration == iteration && View::of(bench.test) == view;
-            if phases.iter().any(used) {
+            if phases
+                .iter()
+                .any(|bench| bench.iteration == iteration && View::of(bench.test) == view)
+            {
                 targets.extend(setup.test_dirs(iteration).map(|dir| target(setup, view, &dir)));
             }
         }

@@ -67,13 +67,14 @@ fn names(lowered: &Lowered, test: Test, rank: u64) -> Vec<String> {
     let tree = target.tree.as_ref().expect("a tree");
     let rank = candor_plan::rank::data_rank(rank, ranks, job.rank_shift);
     let (part, of) = (tree.part(rank, ranks), tree.names());
-    let name = |nth| {
-        let mut path = target.path.display().to_string().into_bytes();
-        of.write_directory(&part.item(nth), &mut path);
-        of.write_item(&part.item(nth), &mut path);
-        String::from_utf8(path).expect("text")
-    };
-    (0..part.items()).map(name).collect()
+    (0..part.items())
+        .map(|nth| {
+            let mut path = target.path.display().to_string().into_bytes();
+            of.write_directory(&part.item(nth), &mut path);
+            of.write_item(&part.item(nth), &mut path);
+            String::from_utf8(path).expect("text")
+        })
+        .collect()
 }
 
 /// Typical lines, the number of items per task, and mdtest's line with the totals.

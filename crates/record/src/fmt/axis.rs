@@ -53,8 +53,8 @@ impl AxisUnit {
 
     /// The unit of a time since a start that goes on to `greatest` ns.
     pub fn of_elapsed(greatest: f64) -> AxisUnit {
-        let fits = |(from, ..): &&(f64, f64, &str)| greatest >= *from;
-        let (_, size, name) = ELAPSED.iter().rev().find(fits).unwrap_or(&ELAPSED[0]);
+        let (_, size, name) =
+            ELAPSED.iter().rev().find(|(from, ..)| greatest >= *from).unwrap_or(&ELAPSED[0]);
         AxisUnit { size: *size, name: (*name).into(), suffix: "" }
     }
 
@@ -62,11 +62,12 @@ impl AxisUnit {
     pub fn tick(&self, value: f64, step: f64) -> String {
         let (value, step) = (value / self.size, (step / self.size).abs());
         // 0.25 takes two digits after the point, 0.1 takes one, 500 takes none.
-        let is_enough = |decimals: &usize| {
-            let shifted = step * 10f64.powi(*decimals as i32);
-            (shifted - shifted.round()).abs() < 1e-6 * shifted.max(1.0)
-        };
-        let decimals = (0..9).find(is_enough).unwrap_or(9);
+        let decimals = (0..9)
+            .find(|decimals| {
+                let shifted = step * 10f64.powi(*decimals as i32);
+                (shifted - shifted.round()).abs() < 1e-6 * shifted.max(1.0)
+            })
+            .unwrap_or(9);
         let text = format!("{value:.decimals$}");
         let is_zero = text.chars().all(|c| matches!(c, '-' | '0' | '.'));
         if is_zero { "0".into() } else { format!("{text}{}", self.suffix) }
@@ -74,8 +75,7 @@ impl AxisUnit {
 }
 
 fn largest(units: &'static Units, greatest: f64) -> (f64, &'static str) {
-    let fits = |(size, _): &&(f64, &str)| greatest.abs() / size >= 0.999_5;
-    *units.iter().rev().find(fits).unwrap_or(&units[0])
+    *units.iter().rev().find(|(size, _)| greatest.abs() / size >= 0.999_5).unwrap_or(&units[0])
 }
 
 /// A value with its unit, as short as a picture needs it: `544 MB/s`, `146k`, `326 µs`.

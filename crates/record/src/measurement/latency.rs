@@ -175,8 +175,8 @@ mod tests {
     fn a_percentile_takes_ten_samples_beyond_it() {
         let needed = [0.1, 1.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999].map(samples_needed);
         assert_eq!(needed, [10_000, 1000, 1, 100, 1000, 10_000, 100_000, 1_000_000]);
-        let quoted = |count: u64| latency(count).percentiles.iter().map(|(p, _)| *p).collect();
-        let [few, some, many]: [Vec<f64>; 3] = [99, 100, 1000].map(quoted);
+        let [few, some, many]: [Vec<f64>; 3] = [99, 100, 1000]
+            .map(|count| latency(count).percentiles.iter().map(|(p, _)| *p).collect());
         assert_eq!((few, some), (vec![50.0], vec![50.0, 90.0]));
         assert_eq!(many, [1.0, 50.0, 90.0, 95.0, 99.0]);
     }

@@ -93,10 +93,11 @@ impl Measurement {
 
     /// Counts of a host when the first worker ended; zero where its job completed nothing at all.
     fn counted_at_first(&self) -> Option<FirstDone> {
-        let nothing =
-            || FirstDone { worker_ops: vec![0; self.workers as usize], ..FirstDone::default() };
         match &self.first_done {
-            None => (self.ops_done() == 0).then(nothing),
+            None => (self.ops_done() == 0).then(|| FirstDone {
+                worker_ops: vec![0; self.workers as usize],
+                ..FirstDone::default()
+            }),
             known => known.clone(),
         }
     }
@@ -136,10 +137,9 @@ impl ReadBack {
 impl IoFailure {
     /// Adds it to a list in which alike ones are counted together.
     fn add_to(self, list: &mut Vec<IoFailure>) {
-        let alike = |known: &&mut IoFailure| {
+        match list.iter_mut().find(|known| {
             (&known.op, known.errno, &known.path) == (&self.op, self.errno, &self.path)
-        };
-        match list.iter_mut().find(alike) {
+        }) {
             Some(known) => known.count += self.count,
             None => list.push(self),
         }

@@ -88,10 +88,11 @@ impl Measurement {
     /// [`Measurement::derive`].
     pub fn add_targets(&mut self, theirs: Vec<TargetStats>) {
         for other in theirs {
-            let same = |mine: &&mut TargetStats| {
-                (&mine.target, &mine.path) == (&other.target, &other.path)
-            };
-            match self.per_target.iter_mut().find(same) {
+            match self
+                .per_target
+                .iter_mut()
+                .find(|mine| (&mine.target, &mine.path) == (&other.target, &other.path))
+            {
                 Some(mine) => {
                     super::merge::add_by_name(
                         &mut mine.operations,

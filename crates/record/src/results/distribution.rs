@@ -78,11 +78,12 @@ impl LatencyResults {
                 None => bins.push((bin, *count)),
             }
         }
-        let of = |(bin, count): (i32, u64)| {
-            let share = count as f64 / all;
-            Bin { from_ns: edge(bin), to_ns: edge(bin + 1), share }
-        };
-        bins.into_iter().map(of).collect()
+        bins.into_iter()
+            .map(|(bin, count)| {
+                let share = count as f64 / all;
+                Bin { from_ns: edge(bin), to_ns: edge(bin + 1), share }
+            })
+            .collect()
     }
 }
 

@@ -20,10 +20,9 @@ pub fn latency_spans(intervals: &[Interval], length_ns: u64) -> Vec<LatencySpan>
     let mut sums: Vec<(u64, u64, LatencyCounts)> = Vec::new();
     for interval in intervals.iter().filter(|of| !of.latency_counts.is_empty()) {
         let end_ns = interval.start_ns.saturating_add(interval.length_ns);
-        let fits = |(start_ns, until_ns, _): &&mut (u64, u64, LatencyCounts)| {
+        match sums.last_mut().filter(|(start_ns, until_ns, _)| {
             *until_ns == interval.start_ns && end_ns - *start_ns <= length_ns
-        };
-        match sums.last_mut().filter(fits) {
+        }) {
             Some((_, until_ns, counts)) => {
                 *until_ns = end_ns;
                 counts.merge(&interval.latency_counts);

@@ -306,10 +306,9 @@ fn launcher_of(variable: &str) -> Option<Pid> {
         let directory = format!("/proc/{}", pid.as_raw_nonzero());
         // The environment of another user's process cannot be read, and that is no rank of ours.
         let variables = std::fs::read(format!("{directory}/environ")).unwrap_or_default();
-        let is_rank = |entry: &[u8]| {
+        if !variables.split(|byte| *byte == 0).any(|entry| {
             entry.strip_prefix(variable.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
-        };
-        if !variables.split(|byte| *byte == 0).any(is_rank) {
+        }) {
             return Some(pid);
         }
         let stat = std::fs::read_to_string(format!("{directory}/stat")).ok()?;

@@ -153,10 +153,10 @@ mod tests {
     }
 
     fn differing(one: &[Condition], other: &[Condition]) -> Vec<(String, bool)> {
-        let differs = |of: &&Condition| {
-            other.iter().any(|other| other.name == of.name && other.value != of.value)
-        };
-        one.iter().filter(differs).map(|of| (of.name.clone(), of.matters)).collect()
+        one.iter()
+            .filter(|of| other.iter().any(|other| other.name == of.name && other.value != of.value))
+            .map(|of| (of.name.clone(), of.matters))
+            .collect()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Zones on files and devices as they are there.
 
 use candor_plan::blocks::Blocks;
-use candor_plan::units::{Direction, Extent, Mix, SizeSpec};
+use candor_plan::units::{Extent, Mix};
 use candor_plan::{Bytes, PathText};
 
 use super::{File, Files, share};
@@ -25,13 +25,12 @@ pub(super) fn fit(
         let remedy = "make zones longer, or blocks shorter";
         return diagnostics.wrong_known_as(from, "bs", message, known_as, remedy);
     }
-    let uneven = |(op, size): (Direction, &SizeSpec)| {
-        let sizes = [size.min().0, size.max().0];
-        let uneven = sizes.into_iter().find(|size| *size > 0 && !zone.is_multiple_of(*size));
-        uneven.filter(|_| blocks.mix.of(op) > 0)
-    };
     if blocks.verify.is_some()
-        && let Some(size) = blocks.size.iter().find_map(uneven)
+        && let Some(size) = blocks.size.iter().find_map(|(op, size)| {
+            let sizes = [size.min().0, size.max().0];
+            let uneven = sizes.into_iter().find(|size| *size > 0 && !zone.is_multiple_of(*size));
+            uneven.filter(|_| blocks.mix.of(op) > 0)
+        })
     {
         let message = format!("blocks of {size} bytes that are verified leave a rest in a zone");
         let known_as = format!("block size {size} is not a divisor of the zone size {zone}");

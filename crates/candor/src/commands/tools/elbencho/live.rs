@@ -145,8 +145,9 @@ impl<'a> LiveOutput<'a> {
 
     fn csv(&mut self, interval: &Interval, workers: &[WorkerSoFar]) -> String {
         let Some(phase) = &self.phase else { return String::new() };
-        let lines = |csv: &mut Sink| csv.put(phase.live.csv(interval, workers, &Moment::now()));
-        delivered(self.csv.as_mut().map(lines))
+        delivered(
+            self.csv.as_mut().map(|csv| csv.put(phase.live.csv(interval, workers, &Moment::now()))),
+        )
     }
 
     /// Takes results so far, which have figures of each worker, and gives the lines for standard

@@ -100,12 +100,10 @@ pub fn lowered(ast: &Ast) -> Result<Result<(Lowered, Clients), Vec<Diagnostic>>,
     let names = hosts.names().into_iter();
     let there = ThisHost { elsewhere: vec![hosts], client: own };
     let addresses = ast.clients.iter().map(|client| &client.address);
-    let name = |(name, address): (String, &Address)| ClientName {
-        name,
-        host: address.host.clone(),
-        port: address.port,
-    };
-    let names = names.zip(addresses).map(name).collect();
+    let names = names
+        .zip(addresses)
+        .map(|(name, address)| ClientName { name, host: address.host.clone(), port: address.port })
+        .collect();
     let lowered = lower::lower(ast, &there);
     there.looked()?;
     Ok(lowered.map(|mut lowered| {

@@ -32,8 +32,8 @@ impl Watch {
     pub fn stop(self) -> Option<Idleness> {
         let (kind, watch) = self.0?;
         let seen = watch.stop();
-        let percent = |(cpu, share): &(u32, f64)| (*cpu, share * 100.0);
-        let per_cpu = (kind == IdleKind::PerCpu).then(|| seen.cpus.iter().map(percent).collect());
+        let per_cpu = (kind == IdleKind::PerCpu)
+            .then(|| seen.cpus.iter().map(|(cpu, share)| (*cpu, share * 100.0)).collect());
         Some(Idleness {
             system: seen.system() * 100.0,
             per_cpu,

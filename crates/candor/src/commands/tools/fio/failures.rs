@@ -24,10 +24,10 @@ pub fn exit_code(report: &Report, jobs: &[FioJob]) -> u8 {
 /// Lines about failures: callers look whether stderr has anything. Blocks that are not what was
 /// written have fio's own lines, everything else a sentence.
 pub fn lines(report: &Report, jobs: &[FioJob]) -> String {
-    let for_another_reason = |(_, why): &(&FioJob, &Measurement)| !ended_by_mismatch(why);
-    let sentence = |(job, why): (&FioJob, &Measurement)| format!("{}: {}", job.name, reason(why));
-    let mut sentences: Vec<String> =
-        failed(report, jobs).filter(for_another_reason).map(sentence).collect();
+    let mut sentences: Vec<String> = failed(report, jobs)
+        .filter(|(_, why)| !ended_by_mismatch(why))
+        .map(|(job, why)| format!("{}: {}", job.name, reason(why)))
+        .collect();
     let verified = mismatches(report, jobs);
     if sentences.is_empty() && verified.is_empty() && !report.interrupted {
         sentences.extend(report.cut_short.clone());
@@ -50,9 +50,9 @@ fn failed<'a>(
         let phases = report.phases.iter().filter(|phase| phase.phase == job.phase);
         let mut measured = phases.filter_map(|phase| phase.measurements.get(job.job));
         let counted = |m: &Measurement| job.counts_mismatches && ended_by_mismatch(m);
-        let failed =
-            |m: &&Measurement| matches!(m.ended, Ended::Failed | Ended::Stalled) && !counted(m);
-        measured.find(failed).map(|measured| (job, measured))
+        measured
+            .find(|m| matches!(m.ended, Ended::Failed | Ended::Stalled) && !counted(m))
+            .map(|measured| (job, measured))
     })
 }
 

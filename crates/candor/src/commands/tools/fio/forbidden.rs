@@ -45,11 +45,11 @@ pub fn by_work(lowered: &Lowered, flags: &Flags) -> Vec<Diagnostic> {
         job.work.destroys().map(|operation| operation.name).or(made)
     };
     let jobs = lowered.plan.phases.iter().flat_map(|phase| &phase.jobs).filter(|_| flags.readonly);
-    let diagnostic = |job: &Job| {
+    jobs.filter_map(|job| {
         let message = format!("job <{}> would {} files", job.name, changes(job)?);
         Some(Diagnostic::nowhere("readonly", message).remedy("--readonly forbids it"))
-    };
-    jobs.filter_map(diagnostic).collect()
+    })
+    .collect()
 }
 
 const FATAL: &str = "--warnings-fatal makes this an error";

@@ -44,12 +44,12 @@ fn of_option(name: Option<&str>) -> u8 {
 
 /// Measures checksums, or lists them.
 fn crctest(kinds: Option<&str>) -> u8 {
-    let shown = |line: &str| {
-        printed(line);
-    };
     let measured = match kinds {
         Some("help") => Err(None),
-        kinds => crctest::measure(kinds, shown).map_err(Some),
+        kinds => crctest::measure(kinds, |line| {
+            printed(line);
+        })
+        .map_err(Some),
     };
     let Err(sentence) = measured else { return 0 };
     if let Some(sentence) = sentence {

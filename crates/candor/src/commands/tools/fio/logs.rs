@@ -71,11 +71,10 @@ fn traces(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
 
 /// Writes the traces that were merged.
 pub fn merged(files: &[(PathBuf, Vec<u8>)]) -> Result<(), String> {
-    let write = |(path, bytes): &(PathBuf, Vec<u8>)| {
+    files.iter().try_for_each(|(path, bytes)| {
         candor_files::replace(path, bytes)
             .map_err(|error| format!("{} cannot be written: {error}", path.text()))
-    };
-    files.iter().try_for_each(write)
+    })
 }
 
 /// A log that does not hold everything says so.

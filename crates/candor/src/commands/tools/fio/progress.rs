@@ -121,18 +121,19 @@ impl<'a> Progress<'a> {
         let files = self.planned.iter().zip(&self.letters).filter(|(_, letter)| runs(letter));
         let [ops_per_s, bytes_per_s] = self.counts.rates();
         let elapsed = self.began.elapsed();
-        let left =
-            |expected: Duration| expected.saturating_sub(elapsed).as_secs_f64().ceil() as u64;
-        let share = |expected: Duration| 100.0 * elapsed.as_secs_f64() / expected.as_secs_f64();
         let any = |of: fn(&str) -> bool| self.jobs.iter().any(|job| of(&job.shape.rw));
         Status {
             running: self.letters.iter().filter(|letter| runs(letter)).count() as u32,
             open_files: files.map(|((_, files), _)| files).sum(),
             letters: self.letters.clone(),
-            percent: self.expected.map(share),
+            percent: self
+                .expected
+                .map(|expected| 100.0 * elapsed.as_secs_f64() / expected.as_secs_f64()),
             bytes_per_s,
             ops_per_s,
-            left_s: self.expected.map(left),
+            left_s: self
+                .expected
+                .map(|expected| expected.saturating_sub(elapsed).as_secs_f64().ceil() as u64),
             directions: PerDirection {
                 read: any(|rw| rw.contains("read") || rw.ends_with("rw")),
                 write: any(|rw| rw.contains("write") || rw.ends_with("rw")),

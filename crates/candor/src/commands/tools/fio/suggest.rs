@@ -38,10 +38,9 @@ pub fn complete(report: &mut Report, plan: &Plan) {
 fn suggestion(words: &[String], plan: &Plan, changes: &[Setting]) -> Option<String> {
     let options: Option<Vec<String>> = changes.iter().map(option).collect();
     let options = options.filter(|options| !options.is_empty())?;
-    let set = |plan: Plan, setting: &Setting| {
+    let wanted = changes.iter().try_fold(plan.clone(), |plan, setting| {
         text::set(&plan, &setting.key, &setting.value).ok().map(|(plan, _)| plan)
-    };
-    let wanted = changes.iter().try_fold(plan.clone(), set)?;
+    })?;
     let kept = without_outputs(words);
     let words = || kept.iter().chain(&options);
     let argv: Vec<OsString> = words().map(|word| word_of(word)).collect();

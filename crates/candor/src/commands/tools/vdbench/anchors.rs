@@ -29,12 +29,13 @@ pub fn prepare(runs: &[LoweredRun], creates: bool) -> Result<(), Box<Diagnostic>
 
 /// Writes the control files of a run that begins; sentences about those that cannot be written.
 pub fn begin(run: &LoweredRun, now: &Now) -> Vec<String> {
-    let write = |anchor: &Anchor| {
-        let path = anchor.path.join(NAME);
-        let written = candor_files::replace(&path, anchor.control.as_ref()?.text(&now.created));
-        written.err().map(|error| format!("{} cannot be written: {error}", path.text()))
-    };
-    anchors_of(run).filter_map(write).collect()
+    anchors_of(run)
+        .filter_map(|anchor| {
+            let path = anchor.path.join(NAME);
+            let written = candor_files::replace(&path, anchor.control.as_ref()?.text(&now.created));
+            written.err().map(|error| format!("{} cannot be written: {error}", path.text()))
+        })
+        .collect()
 }
 
 /// Removes the control files of trees that a run has removed.

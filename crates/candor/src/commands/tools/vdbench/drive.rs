@@ -56,8 +56,8 @@ impl Shared {
     /// The result of the run of that number, once it is there.
     fn result(&self, number: usize) -> RunResult {
         let state = self.state();
-        let is_missing = |state: &mut State| state.results.len() <= number;
-        let waited = self.0.1.wait_timeout_while(state, PATIENCE, is_missing);
+        let waited =
+            self.0.1.wait_timeout_while(state, PATIENCE, |state| state.results.len() <= number);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         state.results.get(number).cloned().unwrap_or_default()
     }

@@ -16,9 +16,10 @@ pub fn is_corrupt(measured: &Measurement) -> bool {
 
 /// Sentences about the jobs of a phase that failed.
 pub fn failed(record: &PhaseRecord) -> impl Iterator<Item = String> + use<'_> {
-    let has_failed =
-        |measured: &&Measurement| matches!(measured.ended, Ended::Failed | Ended::Stalled);
-    let failed = record.measurements.iter().filter(has_failed);
+    let failed = record
+        .measurements
+        .iter()
+        .filter(|measured| matches!(measured.ended, Ended::Failed | Ended::Stalled));
     failed.map(|measured| format!("{}: {}", record.name, reason(measured)))
 }
 

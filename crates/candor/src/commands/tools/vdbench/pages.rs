@@ -86,8 +86,9 @@ fn named(asked: &str, now: &Now) -> Result<PathBuf, String> {
     if !path_of(front).exists() {
         return Ok(path_of(front));
     }
-    let numbered = |number| path_of(&format!("{front}{number:03}"));
-    let free = (1..=NUMBERS_MAX).map(numbered).find(|directory| !directory.exists());
+    let free = (1..=NUMBERS_MAX)
+        .map(|number| path_of(&format!("{front}{number:03}")))
+        .find(|directory| !directory.exists());
     free.ok_or_else(|| format!("-o {asked}: there are {NUMBERS_MAX} directories already"))
 }
 

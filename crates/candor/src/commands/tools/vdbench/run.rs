@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use candor_front::session::{Ending, Finish, Output, Start, VerdictIn};
 use candor_front::{Diagnostic, Origins, Session, failures, verdict};
-use candor_plan::{PathText, Plan, Problem, Target, path_of};
+use candor_plan::{PathText, Plan, Problem, path_of};
 use candor_record::{Ended, Event, Note, PhaseRecord, Report};
 use candor_run::Command;
 use candor_vdbench::definitions::commands::CommandOutput;
@@ -115,8 +115,7 @@ fn layout() -> Result<Layout, String> {
 
 /// Paths and names of the luns.
 fn luns(lowered: &Lowered) -> Vec<(String, String)> {
-    let lun = |target: &Target| (target.path.text(), target.name.clone());
-    lowered.targets.iter().map(lun).collect()
+    lowered.targets.iter().map(|target| (target.path.text(), target.name.clone())).collect()
 }
 
 fn setup(reading: &Reading, layout: Layout, pages: &Pages) -> Setup {
