@@ -102,7 +102,7 @@ fn repeats_have_a_mean_with_its_interval() {
     assert!((figure("mean") / mean - 1.0).abs() < 1e-9);
     assert!(all.iter().all(|rate| (figure("min")..=figure("max")).contains(rate)));
     // t of two degrees of freedom, over the root of three.
-    let half = 4.303 * figure("stddev") / 3f64.sqrt();
+    let half = 4.302_652_729_911_275 * figure("stddev") / 3f64.sqrt();
     assert!((figure("interval_95") / half - 1.0).abs() < 1e-9);
     let again = candor(&["judge", &json]);
     assert!(again.out.contains("\nRepeats\n"), "{}", again.out);

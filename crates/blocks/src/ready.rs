@@ -135,9 +135,8 @@ impl ReadyBlocks {
     /// A file that cannot be opened or does not fit the work.
     fn new(blocks: &Blocks, context: &mut JobContext<'_>) -> Result<ReadyBlocks, EngineError> {
         let (plan, job, mut blocks) = (context.plan, context.job, blocks.clone());
-        let files = Arc::new(thread_attributes::as_user(&job.threads, || {
-            Files::open(plan, job, &blocks, context.stop)
-        })?);
+        let open = || Files::open(plan, job, &blocks, context.stop);
+        let files = Arc::new(thread_attributes::as_user(&job.threads, open)?);
         let trace = match &blocks.access {
             Access::Trace(given) => Some(trace::load(given)),
             _ => None,

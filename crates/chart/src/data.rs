@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::decimate;
-use crate::model::{Axis, Chart, Mark, Panel, Scale, Series, Shape};
+use crate::model::{Axis, Chart, Level, Mark, Panel, Scale, Series, Shape};
 use crate::scale::Placed;
 
 /// Columns that long series are thinned for: as wide as a wide screen.
@@ -37,10 +37,11 @@ fn axis(axis: &Axis) -> Value {
 }
 
 fn panel(panel: &Panel) -> Value {
+    let level = |level: &Level| json!({ "value": number(level.value), "label": level.label });
     json!({
         "y": axis(&panel.y),
         "series": panel.series.iter().map(series).collect::<Vec<_>>(),
-        "levels": panel.levels.iter().map(|level| json!({ "value": number(level.value), "label": level.label })).collect::<Vec<_>>(),
+        "levels": panel.levels.iter().map(level).collect::<Vec<_>>(),
     })
 }
 

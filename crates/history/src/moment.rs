@@ -18,7 +18,9 @@ pub fn moment(text: &str, now_unix_ms: i64) -> Result<i64, String> {
         now_unix_ms.checked_sub(number.checked_mul(*length_ms)?)
     };
     let at = |text: &str| text.parse::<Timestamp>().ok().map(Timestamp::as_millisecond);
-    age().or_else(|| at(text)).or_else(|| at(&format!("{text}T00:00:00Z"))).or_else(|| at(&format!("{text}Z"))).ok_or_else(|| {
+    let day = || at(&format!("{text}T00:00:00Z"));
+    let minute = || at(&format!("{text}Z"));
+    age().or_else(|| at(text)).or_else(day).or_else(minute).ok_or_else(|| {
         format!(
             "`{text}` is no time: 2026-11-01, 2026-11-01T12:30 (UTC), or an age such as 30d, 12h"
         )

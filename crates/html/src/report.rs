@@ -221,19 +221,13 @@ fn own_numbers(heads: &[String], rows: &[ResultRow]) -> Vec<(String, String)> {
     if rows.iter().filter(|row| row.about.is_some()).count() != 1 {
         return Vec::new();
     }
-    let number = |row: &ResultRow, head: &str| {
-        let at = heads.iter().position(|name| name == head)?;
-        row.numbers.get(at).filter(|cell| cell.holds_value()).map(|cell| cell.text.clone())
-    };
-    let with_unit =
-        |row: &ResultRow, head: &str| number(row, head).map(|text| format!("{text} {head}"));
     let Some(row) = rows.first() else { return Vec::new() };
     if !row.numbers.iter().any(Cell::holds_value) {
         // A title, with a row for each operation below.
         let of = |row: &ResultRow| {
-            let iops = with_unit(row, "IOPS")?;
+            let iops = with_unit(row, heads, "IOPS")?;
             let name = row.name.trim();
-            let p99 = number(row, "p99").map(|text| (format!("{name}, p99"), text));
+            let p99 = number(row, heads, "p99").map(|text| (format!("{name}, p99"), text));
             Some(std::iter::once((name.to_owned(), iops)).chain(p99))
         };
         return rows.iter().filter_map(of).flatten().take(TILES_MAX).collect();
@@ -242,16 +236,26 @@ fn own_numbers(heads: &[String], rows: &[ResultRow]) -> Vec<(String, String)> {
     let used = about.filter(|about| !about.used.is_empty());
     let used = used.map(|about| (format!("of {} at most", about.at_most), about.used.clone()));
     let tiles = [
-        ("operations", with_unit(row, "IOPS")),
-        ("throughput", with_unit(row, "MB/s")),
-        ("median latency", number(row, "p50")),
-        ("p99 latency", number(row, "p99")),
+        ("operations", with_unit(row, heads, "IOPS")),
+        ("throughput", with_unit(row, heads, "MB/s")),
+        ("median latency", number(row, heads, "p50")),
+        ("p99 latency", number(row, heads, "p99")),
     ];
     let named = |(name, value): (&str, Option<String>)| Some((name.to_owned(), value?));
     tiles.into_iter().filter_map(named).chain(used).collect()
 }
 
-/// Tables of rates and latencies, and what is said about them.
+/// The number of a row below a head.
+fn number(row: &ResultRow, heads: &[String], head: &str) -> Option<String> {
+    let at = heads.iter().position(|name| name == head)?;
+    row.numbers.get(at).filter(|cell| cell.holds_value()).map(|cell| cell.text.clone())
+}
+
+fn with_unit(row: &ResultRow, heads: &[String], head: &str) -> Option<String> {
+    number(row, heads, head).map(|text| format!("{text} {head}"))
+}
+
+/// Tables of rates and latencies, and notes about them.
 fn results(report: &Report) -> Markup {
     let mut body = Markup::new();
     let (heads, rows) = shown::results(report);

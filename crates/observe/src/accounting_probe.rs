@@ -232,23 +232,26 @@ impl Probe<'_> {
         best.ok_or_else(|| stopped("no read was made"))
     }
 
+    /// Bytes of a spot in the page cache, where commands leave nothing.
+    fn cached_bytes(&self, spot: &Spot) -> Option<u64> {
+        if self.command.is_some() {
+            return None;
+        }
+        let page = rustix::param::page_size() as u64;
+        let start = spot.offset - spot.offset % page;
+        let length = (spot.offset + spot.length - start).next_multiple_of(page);
+        cache::of_range(&self.file, start, length).map(|state| state.resident_bytes)
+    }
+
     fn trial(&self, spot: &Spot) -> io::Result<Trial> {
-        let cached = || {
-            let page = rustix::param::page_size() as u64;
-            let start = spot.offset - spot.offset % page;
-            let length = (spot.offset + spot.length - start).next_multiple_of(page);
-            // Commands leave nothing in the page cache.
-            let look = || cache::of_range(&self.file, start, length);
-            self.command.is_none().then(look).flatten().map(|state| state.resident_bytes)
-        };
-        let cached_before = cached();
+        let cached_before = self.cached_bytes(spot);
         let before = self.counters();
         let bytes = match self.command {
             Some(command) => read_by(spot, |buffer| command(buffer, spot.offset)),
             None => read_once(&self.file, spot),
         }?;
         let after = self.counters();
-        let grown = match (cached_before, cached()) {
+        let grown = match (cached_before, self.cached_bytes(spot)) {
             (Some(before), Some(after)) => after > before,
             _ => false,
         };

@@ -41,14 +41,12 @@ pub fn fill(op: &mut OpResults) {
 mod tests {
     use super::*;
 
+    fn interval(length_ns: u64, ops_per_s: Option<f64>, latency_ns_mean: Option<f64>) -> Interval {
+        Interval { length_ns, ops_per_s, latency_ns_mean, ..Interval::default() }
+    }
+
     #[test]
     fn means_weigh_time_and_operations() {
-        let interval = |length_ns, ops, latency| Interval {
-            length_ns,
-            ops_per_s: ops,
-            latency_ns_mean: latency,
-            ..Interval::default()
-        };
         let intervals = vec![
             interval(1_000_000_000, Some(100.0), Some(10.0)),
             interval(3_000_000_000, Some(20.0), None),

@@ -113,31 +113,32 @@ mod tests {
         assert_eq!(rates, (101.0, 105.0));
     }
 
+    fn is_tried(may_write: bool, change: &dyn Fn(&mut Blocks, &mut Stop)) -> bool {
+        let engine = Engine::IO_URING;
+        let (access, mix) = (Access::Random, Mix::READ);
+        let mut blocks =
+            Blocks { engine, access, mix, depth: 8, direct: true, ..Blocks::default() };
+        let mut stop = Stop { time: Some(PHASE_MIN), ..Stop::default() };
+        change(&mut blocks, &mut stop);
+        let targets = vec![String::new()];
+        let jobs = vec![Job { targets, work: blocks.into(), ..Job::default() }];
+        let phase = Phase { stop, jobs, ..Phase::default() };
+        let plan = Plan { targets: vec![Target::default()], ..Plan::default() };
+        is_open(&plan, &phase, may_write)
+    }
+
     #[test]
     fn only_open_and_harmless_work_is_tried() {
-        let is_open = |may_write, change: &dyn Fn(&mut Blocks, &mut Stop)| {
-            let engine = Engine::IO_URING;
-            let (access, mix) = (Access::Random, Mix::READ);
-            let mut blocks =
-                Blocks { engine, access, mix, depth: 8, direct: true, ..Blocks::default() };
-            let mut stop = Stop { time: Some(PHASE_MIN), ..Stop::default() };
-            change(&mut blocks, &mut stop);
-            let targets = vec![String::new()];
-            let jobs = vec![Job { targets, work: blocks.into(), ..Job::default() }];
-            let phase = Phase { stop, jobs, ..Phase::default() };
-            let plan = Plan { targets: vec![Target::default()], ..Plan::default() };
-            super::is_open(&plan, &phase, may_write)
-        };
-        assert!(is_open(false, &|_, _| {}));
-        assert!(!is_open(true, &|blocks, _| blocks.depth = 1));
-        assert!(!is_open(true, &|blocks, _| blocks.batch_submit = Some(4)));
-        assert!(!is_open(true, &|blocks, _| blocks.engine = Engine::Psync));
-        assert!(!is_open(true, &|blocks, _| blocks.direct = false));
-        assert!(!is_open(true, &|blocks, _| blocks.access = Access::Sequential));
-        assert!(!is_open(true, &|blocks, _| blocks.verify = Some(Verify::default())));
-        assert!(!is_open(true, &|_, stop| stop.time = Some(Nanos(PHASE_MIN.0 - 1))));
-        assert!(!is_open(true, &|_, stop| stop.ops = Some(1000)));
-        assert!(!is_open(false, &|blocks, _| blocks.mix = Mix::WRITE));
-        assert!(is_open(true, &|blocks, _| blocks.mix = Mix::WRITE));
+        assert!(is_tried(false, &|_, _| {}));
+        assert!(!is_tried(true, &|blocks, _| blocks.depth = 1));
+        assert!(!is_tried(true, &|blocks, _| blocks.batch_submit = Some(4)));
+        assert!(!is_tried(true, &|blocks, _| blocks.engine = Engine::Psync));
+        assert!(!is_tried(true, &|blocks, _| blocks.direct = false));
+        assert!(!is_tried(true, &|blocks, _| blocks.access = Access::Sequential));
+        assert!(!is_tried(true, &|blocks, _| blocks.verify = Some(Verify::default())));
+        assert!(!is_tried(true, &|_, stop| stop.time = Some(Nanos(PHASE_MIN.0 - 1))));
+        assert!(!is_tried(true, &|_, stop| stop.ops = Some(1000)));
+        assert!(!is_tried(false, &|blocks, _| blocks.mix = Mix::WRITE));
+        assert!(is_tried(true, &|blocks, _| blocks.mix = Mix::WRITE));
     }
 }

@@ -146,7 +146,7 @@ fn differences(label: &str, change: &RunChange, page: &mut Page<'_>) {
     }
 }
 
-/// The conditions that differ and matter, with names and values of so many columns at most.
+/// The conditions that differ and matter, with names and values cut to these columns.
 pub fn unlike(
     label: &str,
     change: &RunChange,
@@ -174,8 +174,8 @@ pub fn also_different(change: &RunChange) -> Option<String> {
     (!names.is_empty()).then(|| format!("{named}{more}; these do not change the comparison."))
 }
 
-/// The values in so many columns each. Lists that would be cut to the same text are shown by what
-/// only one of them has.
+/// Both values, cut to `room` columns. Lists that would be cut to the same text are shown by the
+/// items that only one of them has.
 fn distinct(of: &Difference, room: usize) -> (String, String) {
     let whole = |value: &Option<String>| value.clone().unwrap_or(NOT_SET.into());
     let (one, other) = (whole(&of.baseline), whole(&of.run));
@@ -183,16 +183,26 @@ fn distinct(of: &Difference, room: usize) -> (String, String) {
     if mine != theirs {
         return (mine, theirs);
     }
-    let only = |of: &str, without: &str| {
-        let known: Vec<&str> = without.split(',').map(str::trim).collect();
-        let own: Vec<&str> =
-            of.split(',').map(str::trim).filter(|word| !known.contains(word)).collect();
-        cut(&format!("… {}", own.join(",")), room)
-    };
-    (only(&one, &other), only(&other, &one))
+    (only(&one, &other, room), only(&other, &one, room))
 }
 
-/// Figures of one job, the baseline's beside those of the other run.
+/// The items of a list that another list does not have.
+fn only(of: &str, without: &str, room: usize) -> String {
+    let known: Vec<&str> = without.split(',').map(str::trim).collect();
+    let own: Vec<&str> =
+        of.split(',').map(str::trim).filter(|word| !known.contains(word)).collect();
+    cut(&format!("… {}", own.join(",")), room)
+}
+
+fn value(kind: FigureKind, value: f64) -> String {
+    match kind {
+        FigureKind::OpsPerS => fmt::count(value),
+        FigureKind::BytesPerS => fmt::rate_decimal(value),
+        FigureKind::LatencyMean | FigureKind::LatencyPercentile(_) => fmt::time(value),
+    }
+}
+
+/// Figures of one job, of the baseline and of the other run.
 pub fn table(figures: &[&FigureChange], baseline: &str, run: &str, confidence: f64) -> Table {
     let interval = format!("{} interval", fmt::percent(confidence));
     let columns = [
@@ -206,23 +216,18 @@ pub fn table(figures: &[&FigureChange], baseline: &str, run: &str, confidence: f
     let mut table = Table::new(&columns);
     let mut operation = "";
     for figure in figures {
-        // The name of the operation stands in its first row.
+        // The name of the operation is in its first row.
         let named = if figure.operation == operation { "" } else { figure.operation.as_str() };
         operation = &figure.operation;
         let blank = if named.is_empty() { width(operation) } else { 0 };
         let name = format!("{}{named} {}", " ".repeat(blank), short(figure));
-        let value = |value: f64| match figure.kind {
-            FigureKind::OpsPerS => fmt::count(value),
-            FigureKind::BytesPerS => fmt::rate_decimal(value),
-            FigureKind::LatencyMean | FigureKind::LatencyPercentile(_) => fmt::time(value),
-        };
         let interval = figure.interval.map_or("unknown".to_owned(), |of| {
             format!("{} to {}", fmt::change(of.low), fmt::change(of.high))
         });
         table.row(vec![
             name.into(),
-            value(figure.baseline).into(),
-            value(figure.run).into(),
+            value(figure.kind, figure.baseline).into(),
+            value(figure.kind, figure.run).into(),
             fmt::change(figure.change).into(),
             interval.into(),
             outcome(figure),

@@ -280,10 +280,8 @@ mod tests {
         assert_eq!(super::rates(&Rates::default()), "");
     }
 
-    #[test]
-    fn steps_of_a_search_have_no_number_and_no_rate_stands_before_the_first() {
-        let mut line = Line::new(true, 120);
-        let sampled = |ops| Event::Sampled {
+    fn sampled(ops: u64) -> Event {
+        Event::Sampled {
             phase: String::new(),
             in_ramp: false,
             samples: vec![JobSample {
@@ -296,7 +294,12 @@ mod tests {
                 ..JobSample::default()
             }],
             hosts: vec![HostSample::default()],
-        };
+        }
+    }
+
+    #[test]
+    fn steps_of_a_search_have_no_number_and_no_rate_stands_before_the_first() {
+        let mut line = Line::new(true, 120);
         let started = |phase: &str, search_step| Event::PhaseStarted {
             phase: phase.into(),
             index: 1,

@@ -130,19 +130,20 @@ mod tests {
     use super::*;
     use crate::fake::Fake;
 
+    fn write(path: &Path, text: &str) {
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        std::fs::write(path, text).expect("written");
+    }
+
     #[test]
     fn all_devices_with_their_disks_and_names() {
         let fake = Fake::new();
         fake.disk("sdq", "8:160", "pci0000:00/block/sdq");
         fake.disk("sdq1", "8:161", "pci0000:00/block/sdq/sdq1");
-        let write = |path: std::path::PathBuf, text: &str| {
-            std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-            std::fs::write(path, text).expect("written");
-        };
-        write(fake.roots.block("sdq1").join("partition"), "1\n");
-        write(fake.roots.block("sdq").join("dm/name"), "vg-lv\n");
+        write(&fake.roots.block("sdq1").join("partition"), "1\n");
+        write(&fake.roots.block("sdq").join("dm/name"), "vg-lv\n");
         write(
-            fake.roots.proc.join("diskstats"),
+            &fake.roots.proc.join("diskstats"),
             " 8 160 sdq 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n nonsense\n\
              8 161 sdq1 1 0 8 0 0 0 0 0 0 0 0\n",
         );
@@ -159,14 +160,9 @@ mod tests {
         let fake = Fake::new();
         let directory = fake.roots.proc.join("user");
         assert!(user_diskstats(&directory, &fake.roots).is_err(), "neither file");
-        let write = |name: &str, text: &str| {
-            let path = directory.join(name);
-            std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-            std::fs::write(path, text).expect("written");
-        };
-        write("block/usr0/stat", "1 2 3 4 5 6 7 8 9 10 11\n");
-        write("block/usr0/usr0p1/stat", "1 0 8 0 0 0 0 0 0 0 0\n");
-        write("block/usr0/queue/scheduler", "none\n");
+        write(&directory.join("block/usr0/stat"), "1 2 3 4 5 6 7 8 9 10 11\n");
+        write(&directory.join("block/usr0/usr0p1/stat"), "1 0 8 0 0 0 0 0 0 0 0\n");
+        write(&directory.join("block/usr0/queue/scheduler"), "none\n");
         let listed = || {
             let all = user_diskstats(&directory, &fake.roots).expect("read");
             all.into_iter()
@@ -176,7 +172,7 @@ mod tests {
         let part = ("usr0p1".to_owned(), Some("usr0".to_owned()), 8);
         let disk = ("usr0".to_owned(), None, 3);
         assert_eq!(listed(), [part.clone(), disk.clone()]);
-        write("diskstats", " 7 1 usr1 1 2 5 4 5 6 7 8 9 10 11\n");
+        write(&directory.join("diskstats"), " 7 1 usr1 1 2 5 4 5 6 7 8 9 10 11\n");
         assert_eq!(listed(), [part, disk], "block/ comes first");
         std::fs::remove_dir_all(directory.join("block")).expect("removed");
         assert_eq!(listed(), [("usr1".to_owned(), None, 5)]);

@@ -158,27 +158,34 @@ fn pages(device: &str, file: &Path) -> Option<LoopFile> {
 
 /// Counters of a CPU quota: version 2 counts in microseconds, version 1 in nanoseconds.
 fn cpu_throttled(stat: &str) -> Option<CpuThrottled> {
-    let count = |key: &str| {
-        let mut lines = stat.lines().filter_map(|line| line.split_once(' '));
-        lines.find(|(name, _)| *name == key).and_then(|(_, value)| number(value.trim()))
-    };
-    let in_us = || count("throttled_usec").map(|us| us.saturating_mul(1000));
+    let from_us = spaced(stat, "throttled_usec").map(|us| us.saturating_mul(1000));
     Some(CpuThrottled {
-        periods: count("nr_periods")?,
-        throttled: count("nr_throttled")?,
-        throttled_ns: in_us().or_else(|| count("throttled_time"))?,
+        periods: spaced(stat, "nr_periods")?,
+        throttled: spaced(stat, "nr_throttled")?,
+        throttled_ns: from_us.or_else(|| spaced(stat, "throttled_time"))?,
     })
+}
+
+/// The number in the line `KEY NUMBER`.
+fn spaced(text: &str, key: &str) -> Option<u64> {
+    let mut lines = text.lines().filter_map(|line| line.split_once(' '));
+    lines.find(|(name, _)| *name == key).and_then(|(_, value)| number(value.trim()))
 }
 
 /// The directory of a drive's sensor: NVMe has `device/hwmonN`, ATA with drivetemp
 /// `device/hwmon/hwmonN`.
 fn sensor(node: &Node) -> Option<(String, PathBuf)> {
-    let within = |directory: &str| {
-        let found = node.names(directory).into_iter().find(|name| is_numbered(name, "hwmon"))?;
-        Some(node.path(directory).join(found))
-    };
-    let directory = within("device").or_else(|| within("device/hwmon"))?;
+    let directory = monitor(node, "device").or_else(|| monitor(node, "device/hwmon"))?;
     directory.join("temp1_input").exists().then(|| (node.name.clone(), directory))
+}
+
+fn monitor(node: &Node, directory: &str) -> Option<PathBuf> {
+    let found = node.names(directory).into_iter().find(|name| is_numbered(name, "hwmon"))?;
+    Some(node.path(directory).join(found))
+}
+
+fn number_of(file: &Path) -> Option<u64> {
+    number(&text(file)?)
 }
 
 fn temperature(device: &str, directory: &Path) -> Option<Temperature> {
@@ -235,8 +242,8 @@ fn errors(node: &Node) -> Vec<Counter> {
 }
 
 fn bcache(name: &str, directory: &Path) -> Option<CacheHits> {
-    let read = |file: &str| number(&text(&directory.join(file))?);
-    let (hits, misses) = (read("cache_hits")?, read("cache_misses")?);
+    let hits = number_of(&directory.join("cache_hits"))?;
+    let misses = number_of(&directory.join("cache_misses"))?;
     Some(CacheHits { name: name.to_owned(), hits, misses, from: directory.display().to_string() })
 }
 
@@ -248,16 +255,18 @@ fn mapped_caches(facts: &Facts) -> Vec<(String, String)> {
     caches.map(|device| (device.name.clone(), device.number.clone())).collect()
 }
 
-/// Lines `demand_data_hits 4 123`: reads of data that somebody waits for, without the many of
-/// metadata and what was read ahead.
+/// Reads of data that a process waits for, without reads of metadata and read-ahead.
 fn arc(file: &Path) -> Option<CacheHits> {
     let all = text(file)?;
-    let of = |name: &str| {
-        let mut lines = all.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-        lines.find(|line| line.first() == Some(&name))?.get(2)?.parse::<u64>().ok()
-    };
-    let (hits, misses) = (of("demand_data_hits")?, of("demand_data_misses")?);
+    let hits = arc_value(&all, "demand_data_hits")?;
+    let misses = arc_value(&all, "demand_data_misses")?;
     Some(CacheHits { name: "ARC".into(), hits, misses, from: file.display().to_string() })
+}
+
+/// The value in a line such as `demand_data_hits 4 123`.
+fn arc_value(stats: &str, name: &str) -> Option<u64> {
+    let mut lines = stats.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    lines.find(|line| line.first() == Some(&name))?.get(2)?.parse().ok()
 }
 
 /// SCSI writes `0x1f`.
@@ -287,11 +296,10 @@ fn interfaces(facts: &Facts, roots: &Roots) -> Vec<(String, PathBuf)> {
 }
 
 fn interface(name: &str, directory: &Path) -> Option<InterfaceBytes> {
-    let read = |file: &str| number(&text(&directory.join(file))?);
     Some(InterfaceBytes {
         interface: name.to_owned(),
-        received_bytes: read("rx_bytes")?,
-        sent_bytes: read("tx_bytes")?,
+        received_bytes: number_of(&directory.join("rx_bytes"))?,
+        sent_bytes: number_of(&directory.join("tx_bytes"))?,
     })
 }
 

@@ -65,19 +65,23 @@ pub(crate) fn remote(node: &Node, roots: &Roots) -> Option<Remote> {
 fn head_of(path: &str) -> Option<String> {
     let (subsystem, rest) = path.strip_prefix("nvme")?.split_once('c')?;
     let (controller, namespace) = rest.split_once('n')?;
-    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let all = number(subsystem) && number(controller) && number(namespace);
+    let all = [subsystem, controller, namespace].into_iter().all(is_number);
     all.then(|| format!("nvme{subsystem}n{namespace}"))
 }
 
-/// Whether the controller is reached over a network.
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// True if the controller is reached over a network.
 pub(crate) fn is_fabric(node: &Node, roots: &Roots) -> bool {
-    let remote = |node: &Node| {
-        let transport = node.text("device/transport").unwrap_or_default();
-        matches!(transport.as_str(), "tcp" | "rdma" | "fc" | "loop")
-    };
-    let paths = paths_of(node, roots);
-    remote(node) || paths.iter().filter_map(|path| Node::open(path, roots)).any(|p| remote(&p))
+    let mut paths = paths_of(node, roots).into_iter().filter_map(|path| Node::open(&path, roots));
+    has_network(node) || paths.any(|path| has_network(&path))
+}
+
+fn has_network(node: &Node) -> bool {
+    let transport = node.text("device/transport").unwrap_or_default();
+    matches!(transport.as_str(), "tcp" | "rdma" | "fc" | "loop")
 }
 
 #[cfg(test)]

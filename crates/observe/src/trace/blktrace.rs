@@ -228,16 +228,14 @@ struct Took {
 fn take(bytes: &[u8], names: &mut HashMap<u32, String>, events: &mut Vec<Event>) -> Took {
     let mut used = 0;
     while let Some(head) = bytes.get(used..used + HEADER) {
-        let word = |at: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|i| head[at + i]));
-        let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
         let more = usize::from(u16::from_ne_bytes([head[46], head[47]]));
-        if word(0) & !0xff != MAGIC {
+        if word(head, 0) & !0xff != MAGIC {
             // Nothing tells where the next one begins.
             return Took { bytes: bytes.len(), torn: true };
         }
         let Some(data) = bytes.get(used + HEADER..used + HEADER + more) else { break };
         used += HEADER + more;
-        let (what, pid, length) = (word(28), word(32), word(24));
+        let (what, pid, length) = (word(head, 28), word(head, 32), word(head, 24));
         if what & NOTE != 0 {
             let name = data.split(|byte| *byte == 0).next().unwrap_or_default();
             names.insert(pid, String::from_utf8_lossy(name).into_owned());
@@ -249,9 +247,9 @@ fn take(bytes: &[u8], names: &mut HashMap<u32, String>, events: &mut Vec<Event>)
         }
         events.push(Event {
             moment,
-            at_ns: long(8),
-            device: [word(36) >> 20, word(36) & ((1 << 20) - 1)],
-            sector: long(16),
+            at_ns: long(head, 8),
+            device: [word(head, 36) >> 20, word(head, 36) & ((1 << 20) - 1)],
+            sector: long(head, 16),
             bytes: length.into(),
             direction: direction(what, length),
             flags: flags(what),
@@ -260,6 +258,14 @@ fn take(bytes: &[u8], names: &mut HashMap<u32, String>, events: &mut Vec<Event>)
         });
     }
     Took { bytes: used, torn: false }
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_ne_bytes([0, 1, 2, 3].map(|i| bytes[at + i]))
+}
+
+fn long(bytes: &[u8], at: usize) -> u64 {
+    u64::from(word(bytes, at)) | u64::from(word(bytes, at + 4)) << 32
 }
 
 // Bits of what happened, in its upper half.

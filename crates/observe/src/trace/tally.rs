@@ -94,11 +94,6 @@ pub fn own_issuer(numbers: &Owners<[u64; NUMBERS]>, pid: u32) -> Option<Issuer> 
 
 /// The counts by name.
 fn read(device: &str, direction: RequestOp, numbers: &[u64]) -> Requests {
-    let steps = |from: usize, many: usize, floor: &dyn Fn(usize) -> u64| -> Vec<(u64, u64)> {
-        let counts = numbers[from..from + many].iter().enumerate();
-        counts.filter(|(_, count)| **count > 0).map(|(i, count)| (floor(i), *count)).collect()
-    };
-    let power = |i: usize| 1 << i;
     let flagged = FLAGS.iter().zip(&numbers[FLAGGED..]);
     let flagged = flagged.filter(|(_, count)| **count > 0);
     Requests {
@@ -107,9 +102,9 @@ fn read(device: &str, direction: RequestOp, numbers: &[u64]) -> Requests {
         count: numbers[COUNT],
         bytes: numbers[BYTES],
         counted: None,
-        sizes_log2: steps(SIZES_LOG2, 64, &power),
-        sizes_4k: steps(SIZES_4K, STEPS_4K, &|i| (i as u64 + 1) * 4096),
-        starts_in_4k: steps(STARTS, 8, &|i| i as u64 * 512),
+        sizes_log2: steps(&numbers[SIZES_LOG2..][..64], |i| 1 << i),
+        sizes_4k: steps(&numbers[SIZES_4K..][..STEPS_4K], |i| (i as u64 + 1) * 4096),
+        starts_in_4k: steps(&numbers[STARTS..][..8], |i| i as u64 * 512),
         off_physical_sector: numbers[OFF_PHYSICAL],
         off_optimal: numbers[OFF_OPTIMAL],
         length_off_4k: numbers[LENGTH_OFF_4K],
@@ -118,13 +113,19 @@ fn read(device: &str, direction: RequestOp, numbers: &[u64]) -> Requests {
         sequential: numbers[SEQUENTIAL],
         splits: numbers[SPLITS],
         merged: None,
-        seeks: steps(SEEKS, 64, &power),
+        seeks: steps(&numbers[SEEKS..][..64], |i| 1 << i),
         latency_ns_sum: numbers[LATENCY_NS],
-        latency_ns: steps(LATENCIES, QUARTERS, &quarter),
-        device_latency_ns: steps(DEVICE_LATENCIES, QUARTERS, &quarter),
+        latency_ns: steps(&numbers[LATENCIES..][..QUARTERS], quarter),
+        device_latency_ns: steps(&numbers[DEVICE_LATENCIES..][..QUARTERS], quarter),
         issuers: Vec::new(),
         own: None,
     }
+}
+
+/// Steps of a histogram that have counts, by their lowest values.
+fn steps(counts: &[u64], floor: impl Fn(usize) -> u64) -> Vec<(u64, u64)> {
+    let counts = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+    counts.map(|(i, count)| (floor(i), *count)).collect()
 }
 
 /// The floor of a quarter of a power of two.

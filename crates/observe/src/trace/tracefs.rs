@@ -59,19 +59,20 @@ impl Formats {
     }
 
     fn of(block: &Path) -> io::Result<Formats> {
-        let format = |name: &str| {
-            let path: PathBuf = block.join(name).join("format");
-            let text = fs::read_to_string(&path)?;
-            parse(&text).ok_or_else(|| io::Error::other(format!("{} is odd", path.display())))
-        };
         Ok(Formats {
-            issue: format("block_rq_issue")?,
-            complete: format("block_rq_complete")?,
-            requeue: format("block_rq_requeue")?,
-            queue: format("block_bio_queue")?,
-            split: format("block_split").ok(),
+            issue: format_of(block, "block_rq_issue")?,
+            complete: format_of(block, "block_rq_complete")?,
+            requeue: format_of(block, "block_rq_requeue")?,
+            queue: format_of(block, "block_bio_queue")?,
+            split: format_of(block, "block_split").ok(),
         })
     }
+}
+
+fn format_of(block: &Path, event: &str) -> io::Result<Format> {
+    let path: PathBuf = block.join(event).join("format");
+    let text = fs::read_to_string(&path)?;
+    parse(&text).ok_or_else(|| io::Error::other(format!("{} is odd", path.display())))
 }
 
 /// Mounts a file system of the kernel for this thread alone, which keeps the name space.

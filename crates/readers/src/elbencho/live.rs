@@ -40,32 +40,39 @@ impl Row<'_> {
 
     /// The line, if it is one of all workers.
     fn read<'a>(fields: &[&'a str]) -> Result<Option<Row<'a>>, String> {
-        let text = |at: usize| fields.get(at).map_or("", |field| field.trim());
-        let number = |at: usize| match text(at) {
-            "" => Ok(0.0),
-            text => match text.parse::<f64>() {
-                Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
-                _ => Err(format!("`{text}` in field {} is no number", at + 1)),
-            },
-        };
-        if text(4) != "Total" {
+        if text(fields, 4) != "Total" {
             return Ok(None);
         }
         Ok(Some(Row {
-            date: text(0),
-            label: text(1),
-            phase: text(2),
-            runtime_ms: number(3)? as u64,
-            mix: text(5),
-            bytes: number(7)? as u64,
-            mib_per_s: number(8)?,
-            ios_per_s: number(9)?,
-            entries: number(10)? as u64,
-            entries_per_s: number(11)?,
-            entry_us: number(12)?,
-            io_us: number(13)?,
-            active: Some(number(14)? as u32).filter(|active| *active > 0),
+            date: text(fields, 0),
+            label: text(fields, 1),
+            phase: text(fields, 2),
+            runtime_ms: number(fields, 3)? as u64,
+            mix: text(fields, 5),
+            bytes: number(fields, 7)? as u64,
+            mib_per_s: number(fields, 8)?,
+            ios_per_s: number(fields, 9)?,
+            entries: number(fields, 10)? as u64,
+            entries_per_s: number(fields, 11)?,
+            entry_us: number(fields, 12)?,
+            io_us: number(fields, 13)?,
+            active: Some(number(fields, 14)? as u32).filter(|active| *active > 0),
         }))
+    }
+}
+
+fn text<'a>(fields: &[&'a str], at: usize) -> &'a str {
+    fields.get(at).map_or("", |field| field.trim())
+}
+
+/// The number in a field; 0 if the field is empty.
+fn number(fields: &[&str], at: usize) -> Result<f64, String> {
+    match text(fields, at) {
+        "" => Ok(0.0),
+        text => match text.parse::<f64>() {
+            Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
+            _ => Err(format!("`{text}` in field {} is no number", at + 1)),
+        },
     }
 }
 

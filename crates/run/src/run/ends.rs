@@ -129,29 +129,30 @@ mod tests {
         }
     }
 
+    fn ended_by(on_done: OnDone, ended: Ended, command: Option<Command>) -> &'static str {
+        let jobs = vec![Job { on_done, ..Job::default() }];
+        let measurement = Measurement { ended, ..Measurement::default() };
+        let record = PhaseRecord { measurements: vec![measurement], ..PhaseRecord::default() };
+        let control = Control::default();
+        command.map(|command| control.send(command));
+        let phase = Phase { jobs, on_failure: OnFailure::EndJob, ..Phase::default() };
+        match after(&phase, &record, &control) {
+            None => "goes on",
+            Some(Stopped::Done) => "done",
+            Some(_) => "early",
+        }
+    }
+
     #[test]
     fn a_run_ends_after_a_job_that_ends_it_well_and_after_commands() {
-        let case = |on_done, ended, command: Option<Command>| {
-            let jobs = vec![Job { on_done, ..Job::default() }];
-            let measurement = Measurement { ended, ..Measurement::default() };
-            let record = PhaseRecord { measurements: vec![measurement], ..PhaseRecord::default() };
-            let control = Control::default();
-            command.map(|command| control.send(command));
-            let phase = Phase { jobs, on_failure: OnFailure::EndJob, ..Phase::default() };
-            match after(&phase, &record, &control) {
-                None => "goes on",
-                Some(Stopped::Done) => "done",
-                Some(_) => "early",
-            }
-        };
-        assert_eq!(case(OnDone::EndRun, Ended::Done, None), "done");
-        assert_eq!(case(OnDone::EndRun, Ended::Time, None), "done");
-        assert_eq!(case(OnDone::EndRun, Ended::Failed, None), "goes on");
-        assert_eq!(case(OnDone::EndRunByTime, Ended::Time, None), "done");
-        assert_eq!(case(OnDone::EndRunByTime, Ended::Done, None), "goes on");
-        assert_eq!(case(OnDone::EndPhase, Ended::Done, None), "goes on");
-        assert_eq!(case(OnDone::EndPhase, Ended::Stalled, None), "early");
-        assert_eq!(case(OnDone::EndPhase, Ended::Done, Some(Command::End)), "done");
-        assert_eq!(case(OnDone::EndPhase, Ended::Done, Some(Command::Stop)), "early");
+        assert_eq!(ended_by(OnDone::EndRun, Ended::Done, None), "done");
+        assert_eq!(ended_by(OnDone::EndRun, Ended::Time, None), "done");
+        assert_eq!(ended_by(OnDone::EndRun, Ended::Failed, None), "goes on");
+        assert_eq!(ended_by(OnDone::EndRunByTime, Ended::Time, None), "done");
+        assert_eq!(ended_by(OnDone::EndRunByTime, Ended::Done, None), "goes on");
+        assert_eq!(ended_by(OnDone::EndPhase, Ended::Done, None), "goes on");
+        assert_eq!(ended_by(OnDone::EndPhase, Ended::Stalled, None), "early");
+        assert_eq!(ended_by(OnDone::EndPhase, Ended::Done, Some(Command::End)), "done");
+        assert_eq!(ended_by(OnDone::EndPhase, Ended::Done, Some(Command::Stop)), "early");
     }
 }

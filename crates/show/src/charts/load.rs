@@ -183,6 +183,28 @@ fn figure(curves: &[Curve<'_>], kind: FigureKind) -> Option<(f64, Option<(f64, f
     }
 }
 
+/// A line for each family, with whiskers where several runs repeat a load.
+fn series(
+    families: &[Family<'_>],
+    kind: FigureKind,
+    suffix: &str,
+    shape: fn(Vec<(f64, f64)>) -> Shape,
+) -> Vec<Series> {
+    let mut all = Vec::new();
+    for (slot, family) in families.iter().enumerate().take(SERIES_MAX) {
+        let (mut points, mut spans) = (Vec::new(), Vec::new());
+        for (value, curves) in &family.values {
+            let Some((mean, ends)) = figure(curves, kind) else { continue };
+            points.push((*value as f64, mean));
+            spans.extend(ends.map(|(low, high)| (*value as f64, low, high)));
+        }
+        all.push(Series::new(format!("{}{suffix}", family.name), slot, shape(points)));
+        all.push(Series::new(String::new(), slot, Shape::Whiskers(spans)));
+    }
+    all.retain(|series| !is_empty(&series.shape));
+    all
+}
+
 /// Rate and latency against a part of the load.
 ///
 /// # Errors
@@ -197,29 +219,15 @@ pub fn lines(runs: &[Run<'_>]) -> Result<Chart, String> {
         );
     };
     let families = families(&curves, runs, key);
-    let series = |kind: FigureKind, suffix: &str, is_second: bool| {
-        let of = |(slot, family): (usize, &Family<'_>)| {
-            let all = family.values.iter();
-            let figures: Vec<_> = all
-                .filter_map(|(value, curves)| Some((*value as f64, figure(curves, kind)?)))
-                .collect();
-            let points: Vec<_> = figures.iter().map(|(at, (mean, _))| (*at, *mean)).collect();
-            let spans = figures.iter().filter_map(|(at, (_, ends))| Some((*at, ends.as_ref()?)));
-            let spans: Vec<_> = spans.map(|(at, (low, high))| (at, *low, *high)).collect();
-            let shape = if is_second { Shape::Dotted(points) } else { Shape::Line(points) };
-            let line = Series::new(format!("{}{suffix}", family.name), slot, shape);
-            let whiskers = Series::new(String::new(), slot, Shape::Whiskers(spans));
-            [line, whiskers]
-        };
-        let all = families.iter().enumerate().take(SERIES_MAX).flat_map(of);
-        all.filter(|series| !is_empty(&series.shape)).collect::<Vec<Series>>()
-    };
     let rate = key.rate();
     let label = if rate == FigureKind::BytesPerS { "Throughput" } else { "IOPS" };
-    let mut panels = vec![Panel::new(Axis::linear(label, rate.unit()), series(rate, "", false))];
+    let mut panels = vec![Panel::new(
+        Axis::linear(label, rate.unit()),
+        series(&families, rate, "", Shape::Line),
+    )];
     let p99 = FigureKind::LatencyPercentile(99.0);
-    let mut latency = series(FigureKind::LatencyMean, " mean", false);
-    latency.extend(series(p99, " p99", true));
+    let mut latency = series(&families, FigureKind::LatencyMean, " mean", Shape::Line);
+    latency.extend(series(&families, p99, " p99", Shape::Dotted));
     if !latency.is_empty() {
         panels.push(Panel::new(latency_axis(&latency), latency));
     }

@@ -76,8 +76,6 @@ fn table(rows: &[HostRow]) -> Table {
 }
 
 fn cells(row: &HostRow) -> Vec<Cell> {
-    let time = |ns: Option<u64>| ns.map(column::time).unwrap_or_default();
-    let share = |share: Option<f64>| share.map(column::share).unwrap_or_default();
     let ops = row.rates.ops_per_s().map(column::iops).unwrap_or_default();
     let bytes = row.rates.bytes_per_s;
     let bytes = if bytes > 0.0 { column::mb_per_s(bytes) } else { String::new() };
@@ -96,14 +94,22 @@ fn cells(row: &HostRow) -> Vec<Cell> {
         row.workers.to_string().into(),
         ops.into(),
         bytes.into(),
-        time(row.latency_ns_p50).into(),
-        time(row.latency_ns_p99).into(),
-        share(row.cpu_busy).into(),
-        share(link).into(),
-        time(late).into(),
+        time(row.latency_ns_p50),
+        time(row.latency_ns_p99),
+        share(row.cpu_busy),
+        share(link),
+        time(late),
         believe,
         about.join("; ").into(),
     ]
+}
+
+fn time(ns: Option<u64>) -> Cell {
+    ns.map(column::time).unwrap_or_default().into()
+}
+
+fn share(share: Option<f64>) -> Cell {
+    share.map(column::share).unwrap_or_default().into()
 }
 
 /// The hosts of the last result of several in a line: their number, how many were lost, the slowest

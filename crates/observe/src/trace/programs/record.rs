@@ -202,16 +202,12 @@ fn operation(w: &mut Writer<'_>) {
     let c = &mut w.code;
     let (letter, flush, zone) = (c.label(), c.label(), c.label());
     let (read, write, discard, done) = (c.label(), c.label(), c.label(), c.label());
-    let first = |c: &mut super::Code| {
-        c.copy(R1, R7);
-        c.alu(Alu::And, R1, 0xff);
-    };
     c.alu(Alu::Mov, R8, 0);
-    first(c);
+    first_letter(c);
     c.jump_if(If::Ne, R1, b'F'.into(), letter);
     // A flush before a write, or nothing but a flush.
     c.alu(Alu::Shr, R7, 8);
-    first(c);
+    first_letter(c);
     let before = c.label();
     for operation in *b"WRDNZ" {
         c.jump_if(If::Eq, R1, operation.into(), before);
@@ -230,7 +226,7 @@ fn operation(w: &mut Writer<'_>) {
     c.jump(write);
     c.here(zone);
     c.alu(Alu::Shr, R7, 8);
-    first(c);
+    first_letter(c);
     c.jump_if(If::Ne, R1, b'A'.into(), w.out);
     c.here(write);
     c.alu(Alu::Mov, R2, 1);
@@ -246,6 +242,12 @@ fn operation(w: &mut Writer<'_>) {
     c.here(done);
     c.alu(Alu::Shr, R7, 8);
     w.placed();
+}
+
+/// Puts the first letter of r7 into r1.
+fn first_letter(c: &mut super::Code) {
+    c.copy(R1, R7);
+    c.alu(Alu::And, R1, 0xff);
 }
 
 /// The flags from the other letters of r7.

@@ -104,14 +104,6 @@ fn name(repeated: &Repeats, nth: usize, result: &RepeatedOp) -> String {
 }
 
 fn numbers(result: &RepeatedOp, is_whole: bool) -> Vec<String> {
-    let time = |spread: &Option<Spread>| match spread {
-        Some(spread) => column::time(spread.mean.round() as u64),
-        None => "-".into(),
-    };
-    let interval = |spread: Option<Spread>| match spread {
-        Some(spread) => column::share(spread.interval_share()),
-        None => "-".into(),
-    };
     let rate = result.rate();
     let is_io = result.figure != Figure::Memory;
     let shown = if is_io { column::iops } else { column::mb_per_s };
@@ -119,9 +111,17 @@ fn numbers(result: &RepeatedOp, is_whole: bool) -> Vec<String> {
     let iops = is_io.then(|| column::iops(rate.mean));
     let mut all: Vec<String> = [iops, bytes].map(|text| text.unwrap_or_else(|| "-".into())).into();
     all.extend([interval(Some(rate)), shown(rate.min), shown(rate.max)]);
-    all.push(time(&result.latency_ns_p50));
+    all.push(time(result.latency_ns_p50));
     all.extend(is_whole.then(|| interval(result.latency_ns_p50)));
-    all.push(time(&result.latency_ns_p99));
+    all.push(time(result.latency_ns_p99));
     all.extend(is_whole.then(|| interval(result.latency_ns_p99)));
     all
+}
+
+fn time(spread: Option<Spread>) -> String {
+    spread.map_or("-".into(), |spread| column::time(spread.mean.round() as u64))
+}
+
+fn interval(spread: Option<Spread>) -> String {
+    spread.map_or("-".into(), |spread| column::share(spread.interval_share()))
 }
