@@ -40,6 +40,13 @@ impl Chart {
     }
 }
 
+/// Axes of a panel.
+#[derive(Clone, Copy)]
+struct Axes<'a> {
+    x: &'a Placed,
+    y: &'a Placed,
+}
+
 /// Edges of a plot, in pixels.
 #[derive(Clone, Copy, Debug)]
 struct Plot {
@@ -59,7 +66,12 @@ impl Plot {
 /// All panels over one x axis; gives the pixel below them.
 fn panels(chart: &Chart, sheet: &mut Sheet<'_>, top: f64) -> f64 {
     let heights = heights(chart, sheet.right() - sheet.left());
-    let axes: Vec<Placed> = chart.panels.iter().zip(&heights).map(panel::y_axis).collect();
+    let axes: Vec<Placed> = chart
+        .panels
+        .iter()
+        .zip(&heights)
+        .map(|(panel, height)| panel::y_axis(panel, *height))
+        .collect();
     let room = (sheet.right() - sheet.left()) * NAMES_SHARE;
     let ticks = axes.iter().flat_map(|axis| &axis.ticks);
     let widest = ticks.map(|(_, text)| crate::letters::width(text, TEXT)).fold(0.0, f64::max);
@@ -75,7 +87,7 @@ fn panels(chart: &Chart, sheet: &mut Sheet<'_>, top: f64) -> f64 {
         }
         let plot = Plot { left, right, top: y, bottom: y + heights[index] };
         let axis = axes[index].clone().at(plot.bottom, plot.top);
-        panel::draw(chart, index, (&x, &axis), plot, sheet);
+        panel::draw(chart, index, Axes { x: &x, y: &axis }, plot, sheet);
         let is_last = index + 1 == chart.panels.len();
         y = plot.bottom + if is_last { 0.0 } else { 14.0 };
     }
@@ -118,7 +130,7 @@ fn x_axis(chart: &Chart, left: f64, right: f64) -> Placed {
     };
     let ticks_max = ((right - left) / each) as usize;
     let values = of_series.chain(of_marks);
-    Placed::new(&chart.x, values, (left, right), ticks_max, Ends::Tight)
+    Placed::new(&chart.x, values, left..right, ticks_max, Ends::Tight)
 }
 
 /// Whether a series has cells.

@@ -1,5 +1,7 @@
 //! Values to positions: an axis laid along a range of pixels.
 
+use std::ops::Range;
+
 use candor_record::Unit;
 use candor_record::fmt::axis::{AxisUnit, short};
 
@@ -41,7 +43,7 @@ impl Placed {
     pub fn new(
         axis: &Axis,
         values: impl Iterator<Item = f64>,
-        (from, to): (f64, f64),
+        pixels: Range<f64>,
         ticks_max: usize,
         ends: Ends,
     ) -> Placed {
@@ -55,6 +57,7 @@ impl Placed {
         }
         let unit = AxisUnit { size: 1.0, name: String::new(), suffix: "" };
         let scale = axis.scale.clone();
+        let Range { start: from, end: to } = pixels;
         let mut placed = Placed { scale, low, high, from, to, unit, ticks: Vec::new() };
         placed.finish(axis, ticks_max.max(2), ends);
         placed
@@ -231,7 +234,7 @@ mod tests {
     use super::*;
 
     fn placed(axis: &Axis, values: &[f64], ends: Ends) -> Placed {
-        Placed::new(axis, values.iter().copied(), (100.0, 500.0), 5, ends)
+        Placed::new(axis, values.iter().copied(), 100.0..500.0, 5, ends)
     }
 
     #[test]

@@ -32,6 +32,15 @@ pub enum Kind {
     Results,
 }
 
+/// A document to keep.
+#[derive(Clone, Copy, Debug)]
+pub struct Document<'a> {
+    /// Kind of the text.
+    pub kind: Kind,
+    /// The text.
+    pub text: &'a str,
+}
+
 impl Kind {
     pub(crate) const ALL: [Kind; 2] = [Kind::Report, Kind::Results];
 
@@ -112,14 +121,9 @@ impl Files {
 
     /// Keeps a document under the first number from `first` on that is free. The number stays
     /// marked until [`Files::indexed`].
-    pub fn keep(
-        &self,
-        first: RunId,
-        (kind, text): (Kind, &str),
-        note: &Note,
-    ) -> Result<RunId, Error> {
+    pub fn keep(&self, first: RunId, document: Document<'_>, note: &Note) -> Result<RunId, Error> {
         let run = self.claim(first)?;
-        let written = self.write(run, kind, text, note);
+        let written = self.write(run, document, note);
         if written.is_err() {
             // The number is free again, and no half of a document stays on a full disk.
             let _ = fs::remove_file(self.note_path(run));
@@ -128,7 +132,7 @@ impl Files {
         written.map(|()| run)
     }
 
-    fn write(&self, run: RunId, kind: Kind, text: &str, note: &Note) -> Result<(), Error> {
+    fn write(&self, run: RunId, document: Document<'_>, note: &Note) -> Result<(), Error> {
         let folder = self.folder(run);
         make_directory(&folder).map_err(Error::file(&folder, "made"))?;
         // A process that was killed may have left one of its own under this number.
@@ -138,8 +142,8 @@ impl Files {
         } else if left.exists() {
             fs::remove_file(&left).map_err(Error::file(&left, "removed"))?;
         }
-        let path = self.document(run, kind);
-        let compressed = compressed(text).map_err(Error::file(&path, "compressed"))?;
+        let path = self.document(run, document.kind);
+        let compressed = compressed(document.text).map_err(Error::file(&path, "compressed"))?;
         candor_files::replace(&path, &compressed).map_err(Error::file(&path, "written"))
     }
 
@@ -290,7 +294,7 @@ fn compressed(text: &str) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    const REPORT: (Kind, &str) = (Kind::Report, "{}");
+    const REPORT: Document = Document { kind: Kind::Report, text: "{}" };
 
     fn files() -> (tempfile::TempDir, Files) {
         let top = tempfile::tempdir().expect("a directory");
@@ -309,7 +313,7 @@ mod tests {
         assert_eq!(files.unindexed(), [1, 2, 3]);
         files.indexed(2);
         assert_eq!(files.unindexed(), [1, 3]);
-        let results = (Kind::Results, "[]");
+        let results = Document { kind: Kind::Results, text: "[]" };
         assert_eq!(files.keep(2, results, &Note::default()).expect("room"), 4, "2 has a document");
         assert_eq!((files.all(), files.has_any()), (vec![1, 2, 3, 4], true));
         assert_eq!(files.read(4).expect("it is there"), (Kind::Results, "[]".to_owned()));
@@ -340,7 +344,9 @@ mod tests {
     fn flipped_bytes_are_noticed() {
         let (_top, files) = files();
         let text = "{\"a\": 1}".repeat(500);
-        files.keep(7, (Kind::Report, &text), &Note::default()).expect("room");
+        files
+            .keep(7, Document { kind: Kind::Report, text: &text }, &Note::default())
+            .expect("room");
         assert_eq!(files.read(7).expect("it is whole").1, text);
         let path = files.document(7, Kind::Report);
         let mut bytes = fs::read(&path).expect("it is there");

@@ -42,7 +42,7 @@ use self::entry::Read;
 use self::files::Files;
 
 pub use error::{Error, RunId};
-pub use files::{Kind, Note};
+pub use files::{Document, Kind, Note};
 pub use index::Index;
 pub use moment::moment;
 pub use place::{Place, VARIABLE, place};
@@ -108,7 +108,8 @@ impl History {
         let is_relative = |path: &Path| path.is_relative();
         let relative = report.plan.targets.iter().any(|target| is_relative(&target.path));
         let note = Note { directory: relative.then(|| directory.to_owned()), ..Note::default() };
-        self.keep_document(&Read::report(report), (Kind::Report, json), note)
+        let document = Document { kind: Kind::Report, text: json };
+        self.keep_document(&Read::report(report), document, note)
     }
 
     /// Keeps results that were made elsewhere: the document of a report, or another tool's results.
@@ -119,23 +120,23 @@ impl History {
     /// there already.
     pub fn import(
         &self,
-        (kind, text): (Kind, &str),
+        document: Document<'_>,
         note: Note,
         tell: &mut dyn FnMut(&str),
     ) -> Result<Imported, Error> {
-        let read = Read::document(kind, text).map_err(Error::Document)?;
-        let digest = entry::digest(text);
+        let read = Read::document(document.kind, document.text).map_err(Error::Document)?;
+        let digest = entry::digest(document.text);
         // The index with every run: an import that was killed may have left some that it lacks.
         match self.with_index(tell, |index| index.with_digest(&digest))? {
             Some(run) => Ok(Imported::Known(run)),
-            None => self.keep_document(&read, (kind, text), note).map(Imported::As),
+            None => self.keep_document(&read, document, note).map(Imported::As),
         }
     }
 
     fn keep_document(
         &self,
         read: &Read,
-        document: (Kind, &str),
+        document: Document<'_>,
         note: Note,
     ) -> Result<Kept, Error> {
         let is_first = self.files.prepare()?;
@@ -146,7 +147,7 @@ impl History {
         };
         let first = first.unwrap_or_else(|| self.files.all().last().map_or(1, |last| last + 1));
         let run = self.files.keep(first, document, &note)?;
-        let entry = read.entry(document.1, &note);
+        let entry = read.entry(document.text, &note);
         let entered = index.and_then(|mut index| index.insert(&[(run, entry, note)]));
         match &entered {
             Ok(()) => self.files.indexed(run),

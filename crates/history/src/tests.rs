@@ -45,7 +45,10 @@ fn results(path: &str, minute: i64, ops_per_s: f64) -> Results {
 
 fn import(history: &History, results: &Results) -> RunId {
     let text = serde_json::to_string(results).expect("JSON");
-    match history.import((Kind::Results, &text), Note::default(), &mut |_| {}).expect("room") {
+    match history
+        .import(Document { kind: Kind::Results, text: &text }, Note::default(), &mut |_| {})
+        .expect("room")
+    {
         Imported::As(kept) => {
             assert!(kept.unindexed.is_none(), "{:?}", kept.unindexed);
             kept.run
@@ -107,8 +110,9 @@ fn the_same_document_is_imported_once() {
     let (_top, history) = history();
     let runs = [7, 8, 7].map(|minute| import(&history, &results("/data", minute, 1.0)));
     assert_eq!((runs, all(&history).1), ([1, 2, 1], vec![2, 1]));
-    let refused =
-        history.import((Kind::Report, "{}"), Note::default(), &mut |_| {}).expect_err("no report");
+    let refused = history
+        .import(Document { kind: Kind::Report, text: "{}" }, Note::default(), &mut |_| {})
+        .expect_err("no report");
     assert!(refused.to_string().contains("not a candor report"), "{refused}");
 }
 
@@ -186,10 +190,18 @@ fn a_run_beside_a_damaged_index_is_kept() {
     fs::write(index::path(history.dir()), [7; 9000]).expect("it can be written");
     let text = serde_json::to_string(&results("/data", 2, 1.0)).expect("JSON");
     let read = Read::document(Kind::Results, &text).expect("results");
-    let kept = history.keep_document(&read, (Kind::Results, &text), Note::default());
+    let kept = history.keep_document(
+        &read,
+        Document { kind: Kind::Results, text: &text },
+        Note::default(),
+    );
     let kept = kept.expect("the document can be written");
     assert!(kept.unindexed.is_some_and(|why| why.is_damage()));
-    let later = history.keep_document(&read, (Kind::Results, &text), Note::default());
+    let later = history.keep_document(
+        &read,
+        Document { kind: Kind::Results, text: &text },
+        Note::default(),
+    );
     assert!(later.expect("room").unindexed.is_some(), "nobody has made the index again");
     assert_eq!(all(&history).1, [3, 2, 1]);
     assert_eq!(history.files.unindexed(), [0; 0]);
@@ -202,7 +214,7 @@ fn an_import_after_one_that_died_before_the_index_keeps_nothing_twice() {
     let text = serde_json::to_string(&of_run).expect("JSON");
     history.files.prepare().expect("room");
     let note = Note { tags: vec!["left".into()], ..Note::default() };
-    history.files.keep(1, (Kind::Results, &text), &note).expect("room");
+    history.files.keep(1, Document { kind: Kind::Results, text: &text }, &note).expect("room");
     assert_eq!(import(&history, &of_run), 1);
     assert_eq!((all(&history).1, history.files.unindexed()), (vec![1], vec![]));
 

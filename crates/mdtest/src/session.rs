@@ -220,7 +220,7 @@ impl Run<'_> {
         match setup.asked.output.summary_format {
             SummaryFormat::Csv => output::csv(&self.results),
             SummaryFormat::Default | SummaryFormat::Json => {
-                output::json(setup, &self.results, report, [&self.started, &output::stamp()])
+                output::json(setup, &self.results, report, &self.started, &output::stamp())
             }
         }
     }

@@ -44,7 +44,6 @@ mod repeats;
 mod report;
 pub mod requests;
 pub mod results;
-pub mod series;
 mod snapshot;
 mod stored;
 pub mod stream;

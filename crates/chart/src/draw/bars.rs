@@ -52,7 +52,7 @@ fn panel(chart: &Chart, index: usize, left: f64, sheet: &mut Sheet<'_>, top: f64
     // Of bars that grow from zero, only a lower end below zero needs room.
     let values = all().flat_map(|bar| [bar.value, ends(bar).0.min(0.0), ends(bar).1]);
     let ticks_max = ((right - left) / 76.0) as usize;
-    let axis = Placed::new(&panel.y, values, (left, right), ticks_max, Ends::Tight);
+    let axis = Placed::new(&panel.y, values, left..right, ticks_max, Ends::Tight);
     let y = legend::header(chart, index, &axis, sheet, top);
     let rows = chart.categories().len().max(1) as f64;
     let row_height = panel.series.len() as f64 * BAR + GAP;

@@ -1,15 +1,15 @@
 //! Heat maps: rectangles in the colour of their value, which they carry where there is room.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::letters::width;
 use crate::look::heat;
 use crate::model::{Cell, Series, Shape, ValueKey};
-use crate::scale::Placed;
 use crate::svg::n;
 use candor_record::fmt::axis::short;
 
-use super::{Sheet, TEXT, Text};
+use super::{Axes, Sheet, TEXT, Text};
 
 /// Cells that are elements of their own, at most: more of them, which are small, make few shapes.
 const CELLS_MAX: usize = 400;
@@ -20,11 +20,11 @@ const LEVELS: f64 = 32.0;
 type PlacedCell = (f64, ((f64, f64), (f64, f64)));
 
 /// Meaning and range of the colours of a series of cells.
-pub fn key(series: &Series) -> Option<(&ValueKey, (f64, f64))> {
+pub fn key(series: &Series) -> Option<(&ValueKey, Range<f64>)> {
     let Shape::Cells(cells, key) = &series.shape else { return None };
     let values = || cells.iter().map(|cell| cell.value).filter(|value| is_shown(key, *value));
     let (low, high) = (values().fold(f64::MAX, f64::min), values().fold(f64::MIN, f64::max));
-    (low <= high).then_some((key, (low, high)))
+    (low <= high).then_some((key, low..high))
 }
 
 fn is_shown(key: &ValueKey, value: f64) -> bool {
@@ -32,7 +32,8 @@ fn is_shown(key: &ValueKey, value: f64) -> bool {
 }
 
 /// The share of the way from the least value to the greatest.
-fn share(key: &ValueKey, (low, high): (f64, f64), value: f64) -> f64 {
+fn share(key: &ValueKey, range: &Range<f64>, value: f64) -> f64 {
+    let Range { start: low, end: high } = range;
     let share = if key.is_log {
         (value / low).ln() / (high / low).ln()
     } else {
@@ -43,11 +44,11 @@ fn share(key: &ValueKey, (low, high): (f64, f64), value: f64) -> f64 {
 }
 
 /// The cells.
-pub fn draw(series: &Series, axes: (&Placed, &Placed), sheet: &mut Sheet<'_>) {
+pub fn draw(series: &Series, axes: Axes<'_>, sheet: &mut Sheet<'_>) {
     let Shape::Cells(cells, _) = &series.shape else { return };
     let Some((key, range)) = self::key(series) else { return };
     let edges = |cell: &Cell| {
-        let (x, y) = axes;
+        let Axes { x, y } = axes;
         let from = (x.place(cell.x.0)?, y.place(cell.y.0)?);
         Some((from, (x.place(cell.x.1)?, y.place(cell.y.1)?)))
     };
@@ -60,10 +61,10 @@ pub fn draw(series: &Series, axes: (&Placed, &Placed), sheet: &mut Sheet<'_>) {
         (to.0 - from.0).abs() >= room && (to.1 - from.1).abs() >= 18.0
     });
     if !has_room && placed.len() > CELLS_MAX {
-        return by_level(&placed, &|value| share(key, range, value), sheet);
+        return by_level(&placed, &|value| share(key, &range, value), sheet);
     }
     for (value, (from, to)) in placed {
-        let (colour, is_light) = heat(share(key, range, value));
+        let (colour, is_light) = heat(share(key, &range, value));
         sheet.rect_with(from, to, &[("fill", &colour), ("shape-rendering", "crispEdges")]);
         if has_room {
             let at = ((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0 + 4.0);

@@ -1,5 +1,7 @@
 //! The line above a plot: title of its y axis, and names of its series.
 
+use std::ops::Range;
+
 use crate::letters::{cut, width};
 use crate::look::heat;
 use crate::model::{Chart, Panel, Series, Shape, ValueKey};
@@ -29,7 +31,7 @@ pub fn header(chart: &Chart, index: usize, axis: &Placed, sheet: &mut Sheet<'_>,
         let rows = format!("by {}", unit::title(&panel.y, &axis.unit).to_lowercase());
         let x = left + width(&title, TEXT * 1.1) + 6.0;
         sheet.text(&Text { text: &rows, at: (x, baseline), class: "faint", ..Text::default() });
-        at = value_key(key, range, sheet, (x + width(&rows, TEXT) + 22.0, baseline));
+        at = value_key(key, &range, sheet, (x + width(&rows, TEXT) + 22.0, baseline));
     } else if index == 0 || entries(panel) != entries(&chart.panels[index - 1]) {
         at = legend(panel, sheet, at);
     }
@@ -95,11 +97,11 @@ fn sign(series: &Series, sheet: &mut Sheet<'_>, (x, y): (f64, f64)) {
 /// The colours of cells, from the least value to the greatest; gives the end of it.
 fn value_key(
     key: &ValueKey,
-    (low, high): (f64, f64),
+    range: &Range<f64>,
     sheet: &mut Sheet<'_>,
     (x, y): (f64, f64),
 ) -> (f64, f64) {
-    let (left, right) = (short(low, key.unit), short(high, key.unit));
+    let (left, right) = (short(range.start, key.unit), short(range.end, key.unit));
     let parts: f64 = 32.0;
     let room = width(&left, TEXT) + width(&right, TEXT) + 108.0;
     let (mut x, y) = if x + room > sheet.right() {

@@ -8,7 +8,7 @@ use crate::unit;
 use candor_record::fmt::axis::short;
 
 use super::sheet::axis_attribute;
-use super::{LINE, Plot, Sheet, TEXT, Text, cells, is_cells, marks, shapes};
+use super::{Axes, LINE, Plot, Sheet, TEXT, Text, cells, is_cells, marks, shapes};
 
 /// A level up to so many times the greatest value is within the plot; one further up is named at
 /// the plot's top, where it does not press the values down.
@@ -17,7 +17,7 @@ const LEVEL_REACH: f64 = 1.6;
 const TICK_EVERY: f64 = 42.0;
 
 /// The y axis of a panel, along its height from 0.
-pub fn y_axis((panel, height): (&Panel, &f64)) -> Placed {
+pub fn y_axis(panel: &Panel, height: f64) -> Placed {
     let values = || panel.series.iter().flat_map(|of| of.shape.places()).map(|(_, y)| y);
     let greatest = values().filter(|value| value.is_finite()).fold(f64::MIN, f64::max);
     let near = panel.levels.iter().map(|level| level.value);
@@ -25,18 +25,12 @@ pub fn y_axis((panel, height): (&Panel, &f64)) -> Placed {
     let ticks_max = (height / TICK_EVERY).clamp(2.0, 8.0) as usize;
     let is_of_cells = panel.series.iter().any(|series| is_cells(&series.shape));
     let ends = if is_of_cells { Ends::Tight } else { Ends::Round };
-    Placed::new(&panel.y, values().chain(near), (*height, 0.0), ticks_max, ends)
+    Placed::new(&panel.y, values().chain(near), height..0.0, ticks_max, ends)
 }
 
 /// The panel at its place.
-pub fn draw(
-    chart: &Chart,
-    index: usize,
-    (x, y): (&Placed, &Placed),
-    plot: Plot,
-    sheet: &mut Sheet<'_>,
-) {
-    let panel = &chart.panels[index];
+pub fn draw(chart: &Chart, index: usize, axes: Axes<'_>, plot: Plot, sheet: &mut Sheet<'_>) {
+    let (panel, Axes { x, y }) = (&chart.panels[index], axes);
     let (number, edges) = (index.to_string(), plot.attribute());
     let axis = axis_attribute(&panel.y, y);
     sheet.svg.open("g", &[("data-panel", &number), ("data-plot", &edges), ("data-y", &axis)]);
@@ -51,9 +45,9 @@ pub fn draw(
         let name = format!("{index}.{nth}");
         sheet.svg.open("g", &[("data-series", &name)]);
         if is_cells(&series.shape) {
-            cells::draw(series, (x, y), sheet);
+            cells::draw(series, axes, sheet);
         } else {
-            shapes::draw(panel, nth, (x, y), plot, sheet);
+            shapes::draw(panel, nth, axes, plot, sheet);
         }
         sheet.svg.close();
     }

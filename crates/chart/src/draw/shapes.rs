@@ -2,10 +2,9 @@
 
 use crate::decimate;
 use crate::model::{Panel, Shape};
-use crate::scale::Placed;
 use crate::svg::{n, path};
 
-use super::{Plot, Sheet};
+use super::{Axes, Plot, Sheet};
 
 /// Lines of up to so many points have a marker at each of them.
 const MARKED_MAX: usize = 40;
@@ -24,13 +23,7 @@ pub fn has_markers(shape: &Shape) -> bool {
 }
 
 /// A series of a panel.
-pub fn draw(
-    panel: &Panel,
-    nth: usize,
-    axes: (&Placed, &Placed),
-    plot: Plot,
-    sheet: &mut Sheet<'_>,
-) {
+pub fn draw(panel: &Panel, nth: usize, axes: Axes<'_>, plot: Plot, sheet: &mut Sheet<'_>) {
     let series = &panel.series[nth];
     let (slot, columns) = (series.slot, (plot.right - plot.left) as usize);
     match &series.shape {
@@ -48,7 +41,7 @@ pub fn draw(
         }
         Shape::Area(points) => {
             let corners = corners(&decimate::line(points, columns), axes);
-            area(&corners, axes.1.base(), slot, sheet);
+            area(&corners, axes.y.base(), slot, sheet);
             stroke(&corners, slot, "", sheet);
         }
         Shape::Dots(points) => {
@@ -65,18 +58,21 @@ pub fn draw(
 
 type Place = Option<(f64, f64)>;
 
-fn place((x, y): (f64, f64), axes: (&Placed, &Placed)) -> Place {
-    Some((axes.0.place(x)?, axes.1.place(y)?))
+fn place(x: f64, y: f64, axes: Axes<'_>) -> Place {
+    Some((axes.x.place(x)?, axes.y.place(y)?))
 }
 
-fn places(points: &[(f64, f64)], axes: (&Placed, &Placed)) -> Vec<Place> {
-    points.iter().map(|point| place(*point, axes)).collect()
+fn places(points: &[(f64, f64)], axes: Axes<'_>) -> Vec<Place> {
+    points.iter().map(|(x, y)| place(*x, *y, axes)).collect()
 }
 
 /// The corners of steps, each of which holds to the next x.
-fn corners(points: &[(f64, f64)], axes: (&Placed, &Placed)) -> Vec<Place> {
-    let pair = |pair: &[(f64, f64)]| [place(pair[0], axes), place((pair[1].0, pair[0].1), axes)];
-    let last = points.last().map(|last| place(*last, axes));
+fn corners(points: &[(f64, f64)], axes: Axes<'_>) -> Vec<Place> {
+    let pair = |pair: &[(f64, f64)]| {
+        let (x, y) = pair[0];
+        [place(x, y, axes), place(pair[1].0, y, axes)]
+    };
+    let last = points.last().map(|(x, y)| place(*x, *y, axes));
     points.windows(2).flat_map(pair).chain(last).collect()
 }
 
@@ -114,10 +110,9 @@ fn fill(d: &str, slot: usize, opacity: &str, sheet: &mut Sheet<'_>) {
     sheet.svg.put("path", &attributes);
 }
 
-fn band(spans: &[(f64, f64, f64)], axes: (&Placed, &Placed), slot: usize, sheet: &mut Sheet<'_>) {
-    let both = |(x, from, to): &(f64, f64, f64)| {
-        Some((place((*x, *from), axes)?, place((*x, *to), axes)?))
-    };
+fn band(spans: &[(f64, f64, f64)], axes: Axes<'_>, slot: usize, sheet: &mut Sheet<'_>) {
+    let both =
+        |(x, from, to): &(f64, f64, f64)| Some((place(*x, *from, axes)?, place(*x, *to, axes)?));
     let both: Vec<_> = spans.iter().map(both).collect();
     for run in both.split(Option::is_none) {
         let upper = run.iter().flatten().map(|(_, to)| Some(*to));
@@ -131,14 +126,9 @@ fn band(spans: &[(f64, f64, f64)], axes: (&Placed, &Placed), slot: usize, sheet:
     }
 }
 
-fn whiskers(
-    spans: &[(f64, f64, f64)],
-    axes: (&Placed, &Placed),
-    slot: usize,
-    sheet: &mut Sheet<'_>,
-) {
+fn whiskers(spans: &[(f64, f64, f64)], axes: Axes<'_>, slot: usize, sheet: &mut Sheet<'_>) {
     for (x, from, to) in spans {
-        let ends = place((*x, *from), axes).zip(place((*x, *to), axes));
+        let ends = place(*x, *from, axes).zip(place(*x, *to, axes));
         whisker(ends, slot, sheet);
     }
 }
@@ -163,7 +153,7 @@ fn markers(
     panel: &Panel,
     nth: usize,
     points: &[(f64, f64)],
-    axes: (&Placed, &Placed),
+    axes: Axes<'_>,
     sheet: &mut Sheet<'_>,
 ) {
     let slot = panel.series[nth].slot;
@@ -183,7 +173,7 @@ fn markers(
         }
     };
     for index in marked {
-        if let Some(place) = points.get(index).and_then(|point| place(*point, axes)) {
+        if let Some(place) = points.get(index).and_then(|(x, y)| place(*x, *y, axes)) {
             marker(slot, place, sheet);
         }
     }

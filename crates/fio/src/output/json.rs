@@ -2,7 +2,7 @@
 
 use candor_plan::units::Direction;
 use candor_record::Report;
-use candor_record::series::mean;
+use candor_stats::mean;
 
 use super::VERSION;
 use super::figures::{BATCHES, DEPTHS, Entry, group_rate, shares};

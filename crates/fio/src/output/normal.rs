@@ -5,7 +5,7 @@ mod latency;
 
 use candor_plan::units::Direction;
 use candor_record::Report;
-use candor_record::series::mean;
+use candor_stats::mean;
 
 use super::figures::disks::disks_shown;
 use super::figures::{BATCHES, DEPTHS, Entry, group_rate, shares};

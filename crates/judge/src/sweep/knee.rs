@@ -12,7 +12,7 @@ use crate::thresholds::{AS_GOOD, UNDISTURBED};
 pub(super) fn of(key: SweepKey, series: &[Point]) -> Option<Knee> {
     let [first, .., last] = series else { return None };
     let (value, sentence) = match (doubtful(series), dip(&rates(key, series), UNDISTURBED.value)) {
-        (0, None) => shown(key, (first, last), series),
+        (0, None) => shown(key, first, last, series),
         (0, Some(point)) => (None, by_disturbance(key, point, series)),
         (some, _) => (None, format!("no knee is reported: {} not trusted", counted(some, series))),
     };
@@ -50,11 +50,7 @@ fn by_disturbance(key: SweepKey, nth: usize, series: &[Point]) -> String {
 }
 
 /// The least value as good as the best, and the sentence that says so.
-fn shown(
-    key: SweepKey,
-    (first, last): (&Point, &Point),
-    series: &[Point],
-) -> (Option<String>, String) {
+fn shown(key: SweepKey, first: &Point, last: &Point, series: &[Point]) -> (Option<String>, String) {
     let best = series.iter().max_by(|a, b| a.rate(key).total_cmp(&b.rate(key))).unwrap_or(last);
     let least = knee(&rates(key, series), AS_GOOD.value).map_or(best, |at| &series[at]);
     let (is_first, is_last) = (least.values == first.values, least.values == last.values);

@@ -12,14 +12,20 @@ use candor_ior_family::results::latency_object;
 const SEVEN: [&str; 7] = ["min", "q1", "median", "q3", "q90", "q99", "max"];
 
 /// One JSON document: options, each phase, and candor's verdict.
-pub fn json(setup: &Setup, results: &Results, report: &Report, stamps: [&str; 2]) -> String {
+pub fn json(
+    setup: &Setup,
+    results: &Results,
+    report: &Report,
+    started: &str,
+    finished: &str,
+) -> String {
     let asked = &setup.asked;
     let document = Object::default()
         .with("tool", "md-workbench")
         .with("version", VERSION)
         .with("command", asked.command.clone())
-        .with("started", stamps[0])
-        .with("finished", stamps[1])
+        .with("started", started)
+        .with("finished", finished)
         .with("processes", asked.ranks)
         .with("sets_per_process", asked.objects.sets)
         .with("objects_per_set", asked.objects.precreate)

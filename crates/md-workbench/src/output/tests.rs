@@ -148,7 +148,7 @@ fn the_header_and_the_columns() {
 fn documents_have_every_operation() {
     let lowered = lowered("--ranks 2 -D 2 -P 10 -I 5 -R 1");
     let results = results(&lowered, 6);
-    let text = json(&lowered.setup, &results, &Report::default(), ["a", "b"]);
+    let text = json(&lowered.setup, &results, &Report::default(), "a", "b");
     let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let phase = &document["phases"][1];
     assert_eq!(phase["operations"]["delete"]["failed"].as_u64(), Some(6));

@@ -8,6 +8,7 @@ use super::results::StageResult;
 use crate::plan::Stage;
 use crate::setup::Setup;
 use candor_ior_family::results::exponent;
+use candor_stats::{deviation, mean};
 
 /// Date and time: `2026-11-25 13:22:48`.
 pub fn stamp() -> String {
@@ -92,11 +93,8 @@ pub fn line(setup: &Setup, result: &StageResult) -> String {
 /// Times of the processes.
 fn times(result: &StageResult) -> String {
     let seconds: Vec<f64> = result.processes.iter().map(|process| process.seconds).collect();
-    let count = seconds.len().max(1) as f64;
-    let (mean, max) = (seconds.iter().sum::<f64>() / count, result.seconds());
+    let (mean, deviation, max) = (mean(&seconds), deviation(&seconds), result.seconds());
     let min = seconds.iter().copied().fold(max, f64::min);
-    let squares: f64 = seconds.iter().map(|of| (of - mean).powi(2)).sum();
-    let deviation = if count > 1.0 { (squares / (count - 1.0)).sqrt() } else { 0.0 };
     let balance = if max > 0.0 { min / max * 100.0 } else { 0.0 };
     format!(
         "{} process max:{max:.2}s min:{min:.2}s mean: {mean:.2}s balance:{balance:.1} \

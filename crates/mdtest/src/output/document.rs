@@ -4,20 +4,27 @@ use candor_record::{Latency, Report};
 
 use super::VERSION;
 use super::results::{Iteration, RankResult, Results, TaskRun, TestResult};
-use super::text::{QUOTED, Spread};
+use super::text::QUOTED;
 use crate::setup::{Setup, Test};
 use candor_front::{Object, verdict};
 use candor_ior_family::results::latency_object;
+use candor_stats::Summary;
 
 /// One JSON document: options, each row of each iteration, statistics, and candor's verdict.
-pub fn json(setup: &Setup, results: &Results, report: &Report, stamps: [&str; 2]) -> String {
+pub fn json(
+    setup: &Setup,
+    results: &Results,
+    report: &Report,
+    started: &str,
+    finished: &str,
+) -> String {
     let asked = &setup.asked;
     let document = Object::default()
         .with("tool", "mdtest")
         .with("version", VERSION)
         .with("command", asked.command.clone())
-        .with("started", stamps[0])
-        .with("finished", stamps[1])
+        .with("started", started)
+        .with("finished", finished)
         .with("tasks", asked.ranks)
         .with("directories_per_tree", setup.directories)
         .with("items_per_directory", setup.items_per_dir)
@@ -33,13 +40,13 @@ fn run(run: &TaskRun) -> Object {
     let ran = |test: &Test| run.iterations.iter().any(|rows| rows.contains_key(test));
     let summary = Test::ALL.into_iter().filter(ran).map(|test| {
         let rates: Vec<f64> = run.of(test).iter().map(|result| result.rate).collect();
-        let spread = Spread::of(&rates);
+        let summary = Summary::of(&rates).unwrap_or_default();
         let mut row = Object::default()
             .with("operation", test.name())
-            .with("rate_per_s_max", spread.max)
-            .with("rate_per_s_min", spread.min)
-            .with("rate_per_s_mean", spread.mean)
-            .with("rate_per_s_stddev", spread.stddev);
+            .with("rate_per_s_max", summary.max)
+            .with("rate_per_s_min", summary.min)
+            .with("rate_per_s_mean", summary.mean)
+            .with("rate_per_s_stddev", summary.deviation);
         if let Some(latency) = run.latency(test) {
             row.put("latency", latency_object(&latency));
         }

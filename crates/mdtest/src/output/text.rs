@@ -8,6 +8,7 @@ use super::results::{RankResult, TaskRun, TestResult};
 use crate::setup::{Setup, Test};
 use candor_front::Space;
 use candor_ior_family::results::exponent;
+use candor_stats::Summary;
 
 /// Date and time: `11/25/2026 13:22:48`.
 pub fn stamp() -> String {
@@ -104,38 +105,10 @@ impl Unit {
     }
 }
 
-/// Maximum, minimum, mean, and standard deviation (dividing by n - 1).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spread {
-    /// Greatest.
-    pub max: f64,
-    /// Least.
-    pub min: f64,
-    /// Mean.
-    pub mean: f64,
-    /// Standard deviation; 0 for one value.
-    pub stddev: f64,
-}
-
-impl Spread {
-    /// Statistics of some values; all 0 without values.
-    pub fn of(values: &[f64]) -> Spread {
-        let Some(first) = values.first().copied() else { return Spread::default() };
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        Spread {
-            max: values.iter().copied().fold(first, f64::max),
-            min: values.iter().copied().fold(first, f64::min),
-            mean,
-            stddev: if values.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 },
-        }
-    }
-
-    fn columns(&self, with_deviation: bool) -> String {
-        let three = format!("{:14.3} {:14.3} {:14.3} ", self.max, self.min, self.mean);
-        if with_deviation { format!("{three}{:14.3}\n", self.stddev) } else { three }
-    }
+/// Greatest, least and mean value, and the standard deviation.
+fn columns(of: &Summary, with_deviation: bool) -> String {
+    let three = format!("{:14.3} {:14.3} {:14.3} ", of.max, of.min, of.mean);
+    if with_deviation { format!("{three}{:14.3}\n", of.deviation) } else { three }
 }
 
 /// Rows of the blocks for the tested files or directories.
@@ -224,19 +197,23 @@ fn summary(setup: &Setup, run: &TaskRun, unit: Unit) -> String {
 fn row(run: &TaskRun, test: Test, unit: Unit, by_rank: bool) -> String {
     let results = run.of(test);
     let values: Vec<f64> = results.iter().map(|result| unit.of(result)).collect();
-    let spread = Spread::of(&values);
+    let summary = Summary::of(&values).unwrap_or_default();
     let name = test.name();
     if !by_rank {
-        return format!("   {name:<22} {}", spread.columns(true));
+        return format!("   {name:<22} {}", columns(&summary, true));
     }
     if test.is_of_tree() {
         // Only task 0 has a value for the tree.
-        return format!("   {name:<22} {}    {}", spread.columns(false), spread.columns(true));
+        return format!(
+            "   {name:<22} {}    {}",
+            columns(&summary, false),
+            columns(&summary, true)
+        );
     }
     let of_ranks: Vec<f64> =
         results.iter().flat_map(|result| &result.ranks).map(|rank| unit.of_rank(rank)).collect();
-    let of_ranks = Spread::of(&of_ranks).columns(false);
-    format!("   {name:<18} {of_ranks}        {}", spread.columns(true))
+    let of_ranks = columns(&Summary::of(&of_ranks).unwrap_or_default(), false);
+    format!("   {name:<18} {of_ranks}        {}", columns(&summary, true))
 }
 
 fn per_process(setup: &Setup, run: &TaskRun, unit: Unit) -> String {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use candor_history::{Filter, Imported, Kind, Note, Repaired, RunId, moment};
+use candor_history::{Document, Filter, Imported, Kind, Note, Repaired, RunId, moment};
 use candor_plan::{PathText, path_of};
 use candor_record::REPORT_BYTES_MAX;
 use candor_record::fmt::counted;
@@ -126,7 +126,7 @@ fn import_file(file: &str) -> Result<String, String> {
         ..Note::default()
     };
     let history = of_user()?;
-    let imported = history.import((kind, &text), note, &mut super::tell);
+    let imported = history.import(Document { kind, text: &text }, note, &mut super::tell);
     match imported.map_err(|why| format!("{file}: {why}"))? {
         Imported::Known(run) => Ok(format!("{file} is run {run} already")),
         Imported::As(kept) => match kept.unindexed {

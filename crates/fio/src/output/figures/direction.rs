@@ -2,6 +2,7 @@
 
 use candor_plan::units::Direction;
 use candor_record::{Measurement, OpStats, Sample};
+use candor_stats::Summary;
 
 use crate::job::{FioJob, Reporting};
 use crate::output::figures::by_priority::ByPriority;
@@ -198,19 +199,15 @@ pub(in crate::output) struct Samples {
 }
 
 impl Samples {
-    fn of(values: impl Iterator<Item = f64> + Clone) -> Samples {
-        let count = values.clone().count() as u64;
-        if count == 0 {
-            return Samples::default();
-        }
-        let mean = values.clone().sum::<f64>() / count as f64;
-        let squares: f64 = values.clone().map(|value| (value - mean).powi(2)).sum();
+    fn of(values: impl Iterator<Item = f64>) -> Samples {
+        let values: Vec<f64> = values.collect();
+        let summary = Summary::of(&values).unwrap_or_default();
         Samples {
-            min: values.clone().fold(f64::INFINITY, f64::min) as u64,
-            max: values.fold(0.0, f64::max) as u64,
-            mean,
-            deviation: if count == 1 { 0.0 } else { (squares / (count - 1) as f64).sqrt() },
-            count,
+            min: summary.min as u64,
+            max: summary.max as u64,
+            mean: summary.mean,
+            deviation: summary.deviation,
+            count: summary.count as u64,
         }
     }
 

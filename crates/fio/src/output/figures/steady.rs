@@ -1,8 +1,8 @@
 //! Steady state: the requested criterion, and the last windows.
 
 use candor_plan::SteadyFigure;
-use candor_record::series::{deviation_max, mean, slope};
 use candor_record::{SteadyState, SteadyWindow};
+use candor_stats::{deviation_max, mean, slope};
 
 use crate::job::SteadyGoal;
 

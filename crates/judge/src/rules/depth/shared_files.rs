@@ -138,9 +138,22 @@ mod tests {
     use super::*;
     use crate::testcase::{TestCase, Workload};
 
+    struct Load {
+        sharing: Sharing,
+        ops_per_s: f64,
+    }
+
+    const fn own(ops_per_s: f64) -> Load {
+        Load { sharing: Sharing::Own, ops_per_s }
+    }
+
+    const fn shared(ops_per_s: f64) -> Load {
+        Load { sharing: Sharing::Shared, ops_per_s }
+    }
+
     /// Eight writers in one file and then in eight, or the other way round.
-    fn two(first: (Sharing, f64), second: (Sharing, f64)) -> TestCase {
-        let of = |(sharing, ops_per_s): (Sharing, f64)| {
+    fn two(first: Load, second: Load) -> TestCase {
+        let of = |Load { sharing, ops_per_s }: Load| {
             let workload =
                 Workload { op: Direction::Write, workers: 8, ops_per_s, ..Workload::default() };
             let mut case = workload.case();
@@ -161,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_shared_file_that_is_much_slower() {
-        let case = two((Sharing::Own, 33_645.0), (Sharing::Shared, 427.0));
+        let case = two(own(33_645.0), shared(427.0));
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
@@ -170,19 +183,19 @@ mod tests {
         );
         assert_eq!(found[0].severity, Severity::Explains);
         assert_eq!(case.judge().limit().as_deref(), Some("workers that share files"));
-        let turned = two((Sharing::Shared, 427.0), (Sharing::Own, 33_645.0)).found(&RULE);
+        let turned = two(shared(427.0), own(33_645.0)).found(&RULE);
         assert_eq!((turned.len(), &turned[0].limits), (1, &None), "the other was limited by it");
     }
 
     #[test]
     fn files_that_make_no_difference_and_other_work_are_silent() {
         let none = |case: TestCase| assert_eq!(case.found(&RULE), []);
-        none(two((Sharing::Own, 800.0), (Sharing::Shared, 427.0)));
-        none(two((Sharing::Shared, 900.0), (Sharing::Shared, 427.0)));
-        let mut other = two((Sharing::Own, 33_645.0), (Sharing::Shared, 427.0));
+        none(two(own(800.0), shared(427.0)));
+        none(two(shared(900.0), shared(427.0)));
+        let mut other = two(own(33_645.0), shared(427.0));
         other.plan.phases[0].jobs[0].blocks_mut().unwrap().depth = 32;
         none(other);
-        let mut fewer = two((Sharing::Own, 33_645.0), (Sharing::Shared, 427.0));
+        let mut fewer = two(own(33_645.0), shared(427.0));
         fewer.plan.targets[1].files = 4;
         none(fewer);
     }

@@ -93,17 +93,18 @@ mod tests {
 
     fn ending(first_s: f64, last_s: f64) -> TestCase {
         let mut case = Workload { workers: 4, ..Workload::default() }.case();
-        ends(case.measured(), [first_s, last_s], [12_000_000_000, 12_600_000_000]);
+        ends(case.measured(), &[first_s, last_s], &[12_000_000_000, 12_600_000_000]);
         case
     }
 
-    fn ends(measured: &mut Measurement, [first_s, last_s]: [f64; 2], bytes: [u64; 2]) {
+    fn ends(measured: &mut Measurement, times_s: &[f64], bytes: &[u64]) {
         let ns = |s: f64| (s * 1e9) as u64;
         measured.ended = Ended::Done;
-        let (at_ns, ops) = (ns(first_s), bytes[0] / 4096);
+        let (at_ns, ops) = (ns(times_s[0]), bytes[0] / 4096);
         measured.first_done =
             Some(FirstDone { at_ns, ops, bytes: bytes[0], ..FirstDone::default() });
-        measured.last_done = Progress { at_ns: ns(last_s), ops: bytes[1] / 4096, bytes: bytes[1] };
+        measured.last_done =
+            Progress { at_ns: ns(times_s[1]), ops: bytes[1] / 4096, bytes: bytes[1] };
     }
 
     #[test]
@@ -123,7 +124,7 @@ mod tests {
     fn names_are_told_in_operations() {
         let mut measured = Measurement { workers: 4, ..Measurement::default() };
         measured.operation_mut(Step::Stat.operation()).ops = 12_600_000;
-        ends(&mut measured, [12.0, 14.0], [4096 * 12_000_000, 4096 * 12_600_000]);
+        ends(&mut measured, &[12.0, 14.0], &[4096 * 12_000_000, 4096 * 12_600_000]);
         let found = of_job(&measured).expect("a finding");
         assert_eq!(
             found.sentence,
