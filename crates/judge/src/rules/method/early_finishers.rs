@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(ending(13.5, 14.0).found(&RULE), []);
         assert_eq!(ending(0.2, 0.4).found(&RULE), []);
         let mut as_fast_with_fewer = ending(12.0, 14.0);
-        ends(as_fast_with_fewer.measured(), [12.0, 14.0], [12_000_000_000, 14_000_000_000]);
+        ends(as_fast_with_fewer.measured(), &[12.0, 14.0], &[12_000_000_000, 14_000_000_000]);
         assert_eq!(as_fast_with_fewer.found(&RULE), []);
         let mut by_time = ending(12.0, 14.0);
         by_time.measured().ended = Ended::Time;
