@@ -47,7 +47,7 @@ pub struct Zones {
     pub reset: Option<ZoneReset>,
 }
 
-/// Resets like those of a running cleaner.
+/// Resets as a running cleaner makes them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(arbitrary::Arbitrary))]
 #[serde(deny_unknown_fields)]

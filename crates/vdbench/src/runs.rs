@@ -29,7 +29,7 @@ pub enum LoopValue {
 pub enum RunRate {
     /// As fast as possible.
     Max,
-    /// As fast as possible, then the points of a curve in percent of that rate.
+    /// Full speed first, then the points of a curve in percent of that rate.
     CurveMax,
     /// A point of a curve, in percent of its first run's rate.
     OfCurve(f64),

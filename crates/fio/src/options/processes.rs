@@ -56,9 +56,9 @@ pub enum MemoryPolicy {
     Local,
     /// This node first.
     Prefer(u32),
-    /// These nodes only.
+    /// Only the given nodes.
     Bind(Vec<u32>),
-    /// These nodes in turns.
+    /// The given nodes in turns.
     Interleave(Vec<u32>),
 }
 

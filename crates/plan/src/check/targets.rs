@@ -61,7 +61,7 @@ fn check_size(target: &Target, at: &PlanPath, out: &mut Found) {
             let message = format!("size is {size}, more than offsets can reach");
             out.error("target-size", place, message, format!("use at most {TARGET_MAX}"));
         }
-        // There is no object with a current size.
+        // No object with a current size exists.
         None if has_no_size_of_its_own(target) => {
             let message = format!("target {} has no own size", target.name);
             out.error("target-size", at.clone(), message, "set size, such as \"1g\"");

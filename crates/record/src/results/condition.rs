@@ -33,7 +33,7 @@ pub struct Condition {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Area {
-    /// Work that was asked for.
+    /// The requested work.
     #[default]
     Plan,
     /// The tool and its version.

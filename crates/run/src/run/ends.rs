@@ -137,7 +137,7 @@ mod tests {
         command.map(|command| control.send(command));
         let phase = Phase { jobs, on_failure: OnFailure::EndJob, ..Phase::default() };
         match after(&phase, &record, &control) {
-            None => "goes on",
+            None => "continues",
             Some(Stopped::Done) => "done",
             Some(_) => "early",
         }
@@ -147,10 +147,10 @@ mod tests {
     fn a_run_ends_after_a_job_that_ends_it_well_and_after_commands() {
         assert_eq!(ended_by(OnDone::EndRun, Ended::Done, None), "done");
         assert_eq!(ended_by(OnDone::EndRun, Ended::Time, None), "done");
-        assert_eq!(ended_by(OnDone::EndRun, Ended::Failed, None), "goes on");
+        assert_eq!(ended_by(OnDone::EndRun, Ended::Failed, None), "continues");
         assert_eq!(ended_by(OnDone::EndRunByTime, Ended::Time, None), "done");
-        assert_eq!(ended_by(OnDone::EndRunByTime, Ended::Done, None), "goes on");
-        assert_eq!(ended_by(OnDone::EndPhase, Ended::Done, None), "goes on");
+        assert_eq!(ended_by(OnDone::EndRunByTime, Ended::Done, None), "continues");
+        assert_eq!(ended_by(OnDone::EndPhase, Ended::Done, None), "continues");
         assert_eq!(ended_by(OnDone::EndPhase, Ended::Stalled, None), "early");
         assert_eq!(ended_by(OnDone::EndPhase, Ended::Done, Some(Command::End)), "done");
         assert_eq!(ended_by(OnDone::EndPhase, Ended::Done, Some(Command::Stop)), "early");

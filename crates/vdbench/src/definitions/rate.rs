@@ -11,7 +11,7 @@ pub enum Rate {
     Unset,
     /// As fast as possible.
     Max,
-    /// As fast as possible, then percentages of that rate.
+    /// Full speed first, then percentages of that rate.
     Curve,
     /// Operations per second; negative numbers are percent of the previous rate, infinity is as
     /// fast as possible.

@@ -132,7 +132,7 @@ fn durability(flags: OpenFlags) -> Durability {
     Durability { open, fsync_at_end: flags.fsync_at_close, ..Durability::default() }
 }
 
-/// As in vdbench, devices need O_DIRECT on Linux, to bypass the page cache.
+/// Devices need O_DIRECT on Linux to bypass the page cache, like in vdbench.
 /// A simulation opens no devices, whose names may belong to another system.
 fn check_device(of_run: &OfRun<'_>, part: &Part<'_>, flags: OpenFlags, out: &mut Diagnostics) {
     if of_run.request.asked.is_simulation {
