@@ -17,7 +17,9 @@ const FLOORS: &[(&str, u32)] = &[
     ("derive", 2),
     ("engine", 2),
     ("chart", 2),
+    ("http", 2),
     ("bytes", 3),
+    ("s3", 3),
     ("memory", 3),
     ("compute", 3),
     ("compare", 3),
@@ -28,6 +30,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("show", 3),
     ("blocks", 4),
     ("entries", 4),
+    ("objects", 4),
     ("ior-family", 4),
     ("history", 4),
     ("html", 4),
@@ -50,7 +53,7 @@ const TOOL_FLOOR: u32 = 5;
 const WITHIN_FLOOR: (&str, &str) = ("record", "plan");
 
 /// Families of work, which should not use each other.
-const FAMILIES: &[&str] = &["blocks", "compute", "entries", "memory"];
+const FAMILIES: &[&str] = &["blocks", "compute", "entries", "memory", "objects"];
 
 /// Packages in whose dependencies tokio has no place: the timed loop and what describes it.
 const WITHOUT_TOKIO: &[&str] = &["candor-engine", "candor-plan"];
