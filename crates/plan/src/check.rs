@@ -5,6 +5,7 @@
 //! file exists or consent is given.
 
 mod access;
+mod buckets;
 mod content;
 mod engine;
 mod entries;
@@ -12,6 +13,7 @@ mod jobs;
 mod limits;
 mod listing;
 mod memory;
+mod objects;
 mod opening;
 mod passthrough;
 mod program;
@@ -37,6 +39,7 @@ pub fn check(plan: &Plan) -> Vec<Problem> {
     let mut out = Found::default();
     whole::check(plan, &mut out);
     targets::check(plan, &mut out);
+    buckets::check(plan, &mut out);
     let jobs = plan.phases.iter().map(|phase| phase.jobs.len()).sum();
     let known = Known { plan, targets: plan.targets_by_name(), jobs };
     for (i, phase) in plan.phases.iter().enumerate() {
@@ -93,6 +96,7 @@ fn check_job(known: &Known<'_>, job: &Job, alone: bool, at: &PlanPath, out: &mut
     match &job.work {
         Work::Blocks(blocks) => check_blocks(known, job, alone, blocks, at, out),
         Work::Entries(entries) => entries::check_job(entries, &at, out),
+        Work::Objects(objects) => objects::check(known.plan, job, objects, &at, out),
         Work::Program(program) => program::check(program, &at, out),
         Work::Burn(burn) => program::check_burn(burn, &at, out),
         Work::Memory(memory) => memory::check(memory, &at, out),

@@ -3,7 +3,7 @@
 //! A [`Plan`] is an ordered list of [`Phase`]s. A phase is a set of [`Job`]s that start and end
 //! together. A job is a number of identical workers that do one kind of [`Work`]: [`Blocks`]
 //! (reads, writes and trims of bytes), [`Entries`] (operations on named files and directories),
-//! programs, CPU time or memory. The languages of all other tools are translated into these types,
+//! [`Objects`] (requests on objects of buckets), programs, CPU time or memory. The languages of all other tools are translated into these types,
 //! so nothing here is named after a tool.
 //!
 //! A plan is read from text, checked once before anything is opened, and not changed afterwards.
@@ -24,6 +24,7 @@
 mod access;
 mod advice;
 pub mod blocks;
+pub mod bucket;
 pub mod check;
 mod content;
 pub mod engine;
@@ -34,6 +35,7 @@ mod measure;
 pub mod memory;
 mod model;
 mod nearest;
+pub mod objects;
 mod omit;
 mod operation;
 mod pace;
@@ -62,6 +64,7 @@ pub mod work;
 mod zones;
 
 pub use blocks::{Blocks, Engine};
+pub use bucket::Bucket;
 pub use entries::Entries;
 pub use file_name::FileName;
 pub use listing::{List, ListError, Listing};
@@ -72,6 +75,7 @@ pub use model::{
     RankPart, Sharing, Steady, SteadyFigure, SteadyFit, Stonewall, Stop, Tolerated,
 };
 pub use nearest::nearest;
+pub use objects::Objects;
 pub use path_text::{PathText, path_of};
 pub use problem::{PathStep, PlanPath, Problem, Severity, Source};
 pub use program::{Burn, Program};

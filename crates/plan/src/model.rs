@@ -10,7 +10,7 @@ use smart_default::SmartDefault;
 use crate::omit::{is_default, is_one};
 use crate::rank_order::{DataOf, RankOrder};
 use crate::units::{Direction, Extent, PerDirection};
-use crate::{Blocks, Bytes, Entries, Nanos, OperationsLog, Target, Threads, Work};
+use crate::{Blocks, Bucket, Bytes, Entries, Nanos, Objects, OperationsLog, Target, Threads, Work};
 
 /// Version of the plan's shape. A reader refuses a newer one with a sentence.
 pub const PLAN_VERSION: u32 = 2;
@@ -48,6 +48,10 @@ pub struct Plan {
     #[serde(rename = "target")]
     #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::few))]
     pub targets: Vec<Target>,
+    /// Buckets whose objects are exercised, by name.
+    #[serde(rename = "bucket", skip_serializing_if = "is_default")]
+    #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::few))]
+    pub buckets: Vec<Bucket>,
     /// Phases, in order.
     #[serde(rename = "phase")]
     #[cfg_attr(test, arbitrary(with = crate::tests::arbitrary::few))]
@@ -68,6 +72,11 @@ impl Plan {
     /// The target of that name.
     pub fn target(&self, name: &str) -> Option<&Target> {
         self.targets.iter().find(|t| t.name == name)
+    }
+
+    /// The bucket of that name.
+    pub fn bucket(&self, name: &str) -> Option<&Bucket> {
+        self.buckets.iter().find(|bucket| bucket.name == name)
     }
 
     /// All targets by name, for many lookups.
@@ -443,6 +452,11 @@ impl Job {
     /// The ranks on whose data its workers work.
     pub fn data_of(&self) -> DataOf {
         DataOf { shift: self.rank_shift, order: self.rank_order }
+    }
+
+    /// Objects, where that is its work.
+    pub fn objects(&self) -> Option<&Objects> {
+        self.work.objects()
     }
 
     /// Entries, where that is its work.

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use smart_default::SmartDefault;
 
 use crate::entries::Step;
-use crate::{Blocks, Burn, Entries, Memory, Program, entries, memory};
+use crate::objects::ObjectOp;
+use crate::{Blocks, Burn, Entries, Memory, Objects, Program, entries, memory, objects};
 
 pub use crate::operation::{BlocksOp, Figure, Operation};
 
@@ -19,6 +20,8 @@ pub enum Work {
     Blocks(Box<Blocks>),
     /// Operations on named files and directories.
     Entries(Box<Entries>),
+    /// Requests on objects of buckets.
+    Objects(Box<Objects>),
     /// Running a program.
     Program(Program),
     /// Burning CPU.
@@ -52,11 +55,20 @@ impl Work {
         }
     }
 
+    /// The objects, where that is the work.
+    pub fn objects(&self) -> Option<&Objects> {
+        match self {
+            Work::Objects(objects) => Some(objects),
+            _ => None,
+        }
+    }
+
     /// The key under which plans name it.
     pub fn name(&self) -> &'static str {
         match self {
             Work::Blocks(_) => "blocks",
             Work::Entries(_) => "entries",
+            Work::Objects(_) => "objects",
             Work::Program(_) => "program",
             Work::Burn(_) => "burn",
             Work::Memory(_) => "memory",
@@ -68,6 +80,7 @@ impl Work {
         match self {
             Work::Blocks(_) => BlocksOp::TABLE,
             Work::Entries(_) => crate::entries::OPERATIONS,
+            Work::Objects(_) => objects::OPERATIONS,
             Work::Program(_) => PROGRAM_OPERATIONS,
             Work::Burn(_) => BURN_OPERATIONS,
             Work::Memory(_) => crate::memory::OPERATIONS,
@@ -79,7 +92,7 @@ impl Work {
         match self {
             Work::Blocks(blocks) => blocks.uses_targets(),
             Work::Entries(_) => true,
-            Work::Program(_) | Work::Burn(_) | Work::Memory(_) => false,
+            Work::Objects(_) | Work::Program(_) | Work::Burn(_) | Work::Memory(_) => false,
         }
     }
 
@@ -92,6 +105,9 @@ impl Work {
                 let empties = entries.truncate_at_open.then_some(Step::Truncate);
                 let mut steps = empties.into_iter().chain(entries.all_steps()).map(Step::operation);
                 steps.find(|step| step.destroys)
+            }
+            Work::Objects(objects) => {
+                objects.ops().map(ObjectOp::operation).find(|operation| operation.destroys)
             }
             Work::Program(_) | Work::Burn(_) | Work::Memory(_) => None,
         }
@@ -107,6 +123,12 @@ impl From<Blocks> for Work {
 impl From<Entries> for Work {
     fn from(entries: Entries) -> Work {
         Work::Entries(Box::new(entries))
+    }
+}
+
+impl From<Objects> for Work {
+    fn from(objects: Objects) -> Work {
+        Work::Objects(Box::new(objects))
     }
 }
 
@@ -137,6 +159,7 @@ pub fn operation_names() -> impl Iterator<Item = &'static str> {
     let tables = [
         BlocksOp::TABLE,
         entries::OPERATIONS,
+        objects::OPERATIONS,
         memory::OPERATIONS,
         PROGRAM_OPERATIONS,
         BURN_OPERATIONS,

@@ -33,6 +33,7 @@ pub mod fmt;
 mod follow_up;
 pub mod histogram;
 mod host_sample;
+pub mod http;
 mod job_sample;
 mod judgement;
 mod latency_counts;
@@ -66,6 +67,7 @@ pub use histogram::Histogram;
 pub use host_sample::{
     CpuShares, DeviceSample, HostSample, HostWork, cpu_busy_between, cpu_busy_of,
 };
+pub use http::HttpStats;
 pub use job_sample::{JobSample, WorkerSample};
 pub use judgement::*;
 pub use latency_counts::LatencyCounts;

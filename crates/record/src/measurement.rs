@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::by_name::Named;
-use crate::{LatencyCounts, Log};
+use crate::{HttpStats, LatencyCounts, Log};
 
 mod first_done;
 mod latency;
@@ -85,6 +85,9 @@ pub struct Measurement {
     /// Time of one dependent load from memory, in ns, where loads were chased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_latency_ns: Option<f64>,
+    /// HTTP requests, for work on objects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<Box<HttpStats>>,
     /// Zones that were reset so that they could be written again.
     #[serde(default)]
     pub zone_resets: u64,

@@ -300,7 +300,7 @@ fn pace_of(work: &mut Work) -> Option<&mut candor_plan::blocks::Pace> {
     match work {
         Work::Blocks(blocks) => Some(&mut blocks.pace),
         Work::Entries(entries) => Some(&mut entries.pace),
-        Work::Program(_) | Work::Burn(_) | Work::Memory(_) => None,
+        Work::Objects(_) | Work::Program(_) | Work::Burn(_) | Work::Memory(_) => None,
     }
 }
 

@@ -143,7 +143,7 @@ fn balanced(setup: &Setup, mut both: [Job; 2]) -> Vec<Job> {
         match &mut job.work {
             Work::Blocks(blocks) => blocks.pace.flow = flow,
             Work::Entries(entries) => entries.pace.flow = flow,
-            Work::Program(_) | Work::Burn(_) | Work::Memory(_) => {}
+            Work::Objects(_) | Work::Program(_) | Work::Burn(_) | Work::Memory(_) => {}
         }
     }
     both.into()

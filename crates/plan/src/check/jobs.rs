@@ -44,7 +44,7 @@ pub(super) fn check_flow(phase: &Phase, index: usize, at: &PlanPath, out: &mut F
     let other = earlier
         .find(|job| flow_of(job).is_some_and(|flow| flow.id == own.id && flow.bytes != own.bytes));
     if let Some(other) = other {
-        let kind = if job.blocks().is_some() { "blocks" } else { "entries" };
+        let kind = job.work.name();
         let at = at.key("work").key(kind).key("pace").key("flow").key("bytes");
         let message = format!("{} shares another amount in flow {}", other.name, own.id);
         out.error("flow", at, message, "let both share bytes, or both operations");
@@ -55,6 +55,7 @@ fn flow_of(job: &Job) -> Option<Flow> {
     match &job.work {
         Work::Blocks(blocks) => blocks.pace.flow,
         Work::Entries(entries) => entries.pace.flow,
+        Work::Objects(objects) => objects.pace.flow,
         _ => None,
     }
 }
@@ -105,7 +106,7 @@ fn operations_log(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) 
 
 fn check_targets(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
     let at = at.key("targets");
-    let needs_none = matches!(job.work, Work::Program(_) | Work::Burn(_) | Work::Memory(_));
+    let needs_none = !matches!(job.work, Work::Blocks(_) | Work::Entries(_));
     if job.targets.is_empty() && !needs_none {
         let message = format!("job {} names no target", job.name);
         let known: Vec<_> = known.plan.targets.iter().map(|t| format!("\"{}\"", t.name)).collect();
@@ -320,7 +321,9 @@ fn wants_cache(job: &Job, place: PlanPath, out: &mut Found) {
             [blocks.direct, blocks.hints.evict, cached]
         }
         Work::Entries(entries) => [entries.direct, entries.evict, true],
-        Work::Memory(_) | Work::Program(_) | Work::Burn(_) => [false, false, false],
+        Work::Objects(_) | Work::Memory(_) | Work::Program(_) | Work::Burn(_) => {
+            [false, false, false]
+        }
     };
     let (message, remedy) = match (cached, direct, evicts) {
         (false, ..) => ("a cache is wanted, and this work meets none", "remove wants_cache"),

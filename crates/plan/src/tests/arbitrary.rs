@@ -4,6 +4,7 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use proptest::prelude::*;
 
 use crate::blocks::Pattern;
+use crate::bucket::KeyPrefix;
 use crate::tree::EntryName;
 use crate::units::{Mix, PerDirection};
 use crate::{Bytes, FileName, LogPlan};
@@ -91,5 +92,13 @@ impl Arbitrary<'_> for Pattern {
             1 => pattern.at_each(every),
             _ => pattern.anew_every(every),
         })
+    }
+}
+
+impl<'b> Arbitrary<'b> for KeyPrefix {
+    fn arbitrary(from: &mut Unstructured<'b>) -> Result<KeyPrefix> {
+        let digits = from.int_in_range(0..=16)?;
+        let after = if digits == 0 { String::new() } else { from.arbitrary()? };
+        Ok(KeyPrefix { before: from.arbitrary()?, digits, after })
     }
 }

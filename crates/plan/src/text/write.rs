@@ -114,6 +114,7 @@ fn defaults() -> Value {
     let work = [
         blocks_template().into(),
         Work::Entries(Box::default()),
+        Work::Objects(Box::default()),
         Work::Program(Program::default()),
         Work::Burn(Burn::default()),
         Work::Memory(Memory::default()),

@@ -45,6 +45,7 @@ impl Measurement {
         let depths = [self.depth_reached, next.depth_reached];
         self.depth_reached = depths.into_iter().flatten().min();
         self.zone_resets += next.zone_resets;
+        add(&mut self.http, next.http, |mine, theirs| mine.merge(*theirs));
         add(&mut self.stages, next.stages, |mine, theirs| mine.merge(&theirs));
         add(&mut self.stopped, next.stopped, Stopped::merge);
         add(&mut self.wear_out, next.wear_out, |mine, theirs| mine.merge(&theirs));
