@@ -93,7 +93,6 @@ use crate::trees::Trees;
 use crate::walk::{Lanes, Walk};
 
 pub use crate::lists::Lists;
-pub use crate::places::file_size;
 
 /// Choices of a worker's seed: the order of its names.
 const ORDER: u64 = 0x6f72_6465;

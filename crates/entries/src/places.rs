@@ -257,7 +257,7 @@ impl Places {
         match &self.origin {
             Origin::Tree(tree) if !tree.0.directories => {
                 let place = tree.0.place(self.data_rank(0), self.division, nth);
-                file_size(&tree.0.tree, tree.0.seed, &place)
+                tree.0.tree.item_bytes(tree.0.seed, &place)
             }
             _ => 0,
         }
@@ -466,7 +466,7 @@ impl ListThings {
             let name = self.dealt.path(part);
             to.push(b'/');
             to.extend_from_slice(name);
-            let number = if with_key { listed::key(name) } else { 0 };
+            let number = if with_key { listed::name.key() } else { 0 };
             let key = FileKey { number, ..FileKey::default() };
             let file_bytes = self.dealt.file_bytes(part);
             item = Item { start: part.offset, bytes: part.bytes, file_bytes, key };
@@ -569,9 +569,9 @@ impl WorkerNames {
                 };
                 things.write(names, &place, prefix, to);
                 let bytes =
-                    if with_size { file_size(&things.tree, things.seed, &place) } else { 0 };
+                    if with_size { things.tree.item_bytes(things.seed, &place) } else { 0 };
                 let key =
-                    FileKey { number: key(&place), owner: place.rank, slot: names.slot(&place) };
+                    FileKey { number: place.key(), owner: place.rank, slot: names.slot(&place) };
                 Item { start: 0, bytes, file_bytes: bytes, key }
             }
             Origin::List(things) => {
@@ -579,16 +579,6 @@ impl WorkerNames {
             }
         }
     }
-}
-
-/// Unique number of an item, the same for all workers.
-fn key(place: &Place) -> u64 {
-    mix(mix(place.tree, place.rank), place.item)
-}
-
-/// Length of a file of a tree, the same for all workers.
-pub fn file_size(tree: &Tree, seed: u64, place: &Place) -> u64 {
-    tree.file_size.drawn(mix(seed, key(place))).0
 }
 
 #[cfg(test)]

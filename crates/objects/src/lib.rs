@@ -1,5 +1,7 @@
 //! Requests on objects of buckets.
 
+mod keys;
+
 use candor_engine::EngineError;
 use candor_engine::family::{Family, JobContext, JobWork};
 

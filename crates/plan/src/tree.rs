@@ -13,6 +13,7 @@ use smart_default::SmartDefault;
 
 use crate::Bytes;
 use crate::omit::is_default;
+use crate::permutation::mix;
 use crate::pattern::{Field, Numbers, Pattern};
 use crate::text_serde::text_serde;
 use crate::units::{SizeSpec, UnitError};
@@ -256,6 +257,11 @@ impl Tree {
         rank.saturating_add(top.saturating_sub(1)).saturating_add(place.copy) % homes
     }
 
+    /// Bytes of an item, equal for all workers.
+    pub fn item_bytes(&self, seed: u64, place: &Place) -> u64 {
+        self.file_size.drawn(mix(seed, place.key())).0
+    }
+
     /// The part of one of several ranks.
     pub fn part(&self, rank: u64, ranks: u64) -> TreePart<'_> {
         TreePart { tree: self, rank, ranks: ranks.max(1) }
@@ -288,6 +294,13 @@ pub struct Place {
     pub item: u64,
     /// Number of the target, where each holds everything.
     pub copy: u64,
+}
+
+impl Place {
+    /// Number of an item that is unique in its trees, and equal for all workers.
+    pub fn key(&self) -> u64 {
+        mix(mix(self.tree, self.rank), self.item)
+    }
 }
 
 /// A rank's part of a tree.

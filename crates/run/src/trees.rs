@@ -10,7 +10,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use candor_entries::{Lists, file_size};
+use candor_entries::Lists;
 use candor_plan::entries::{ALIAS, Entries, Over};
 use candor_plan::tree::{EntryName, Place, TreePart};
 use candor_plan::{Create, List, PathText, Phase, Plan, Target, TargetKind, Tree};
@@ -100,7 +100,7 @@ impl ComputedTree {
             names.write_directory(&place, &mut path);
             names.write_item(&place, &mut path);
             let path = std::ffi::OsString::from_vec(path).into();
-            NamedFile { path, size: file_size(&self.tree, self.seed, &place) }
+            NamedFile { path, size: self.tree.item_bytes(self.seed, &place) }
         })
     }
 }
