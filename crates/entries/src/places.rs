@@ -568,8 +568,7 @@ impl WorkerNames {
                     }
                 };
                 things.write(names, &place, prefix, to);
-                let bytes =
-                    if with_size { things.tree.item_bytes(things.seed, &place) } else { 0 };
+                let bytes = if with_size { things.tree.item_bytes(things.seed, &place) } else { 0 };
                 let key =
                     FileKey { number: place.key(), owner: place.rank, slot: names.slot(&place) };
                 Item { start: 0, bytes, file_bytes: bytes, key }

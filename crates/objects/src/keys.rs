@@ -313,8 +313,7 @@ impl Dealt {
     fn of(objects: Arc<Vec<Listed>>, share_above: Option<Bytes>, unit: u64) -> Dealt {
         let limit = share_above.map_or(u64::MAX, |limit| limit.0);
         let numbers = 0..objects.len() as u32;
-        let (shared, whole) =
-            numbers.partition(|number| objects[*number as usize].bytes >= limit);
+        let (shared, whole) = numbers.partition(|number| objects[*number as usize].bytes >= limit);
         Dealt { objects, whole, shared, unit }
     }
 
@@ -418,11 +417,10 @@ mod tests {
         let work = Objects { part: Some(Bytes(10)), ..Objects::default() };
         let catalog = Catalog::of(&work, &[&bucket], None, users(3), 1);
         let parts: Vec<_> = (0..3).map(|worker| catalog.object(worker, 0)).collect();
-        assert_eq!(parts.iter().map(|of| (of.start, of.end)).collect::<Vec<_>>(), [
-            (0, 30),
-            (30, 70),
-            (70, 105)
-        ]);
+        assert_eq!(
+            parts.iter().map(|of| (of.start, of.end)).collect::<Vec<_>>(),
+            [(0, 30), (30, 70), (70, 105)]
+        );
         assert!(parts.iter().all(Object::is_shared));
         assert_eq!([0, 1, 2].map(|worker| catalog.count(worker)), [2, 2, 1]);
         assert!(!catalog.object(1, 1).is_shared());

@@ -7,7 +7,7 @@ use smart_default::SmartDefault;
 
 use crate::access::Access;
 use crate::content::Content;
-use crate::entries::Select;
+use crate::entries::{Select, VerifyItems};
 use crate::omit::is_default;
 use crate::operation::{Figure, Operation};
 use crate::pace::Pace;
@@ -65,6 +65,11 @@ pub struct Objects {
     #[serde(skip_serializing_if = "is_keys_max")]
     #[default(KEYS_MAX)]
     pub batch: u32,
+    /// Lists are over each directory of the keys' tree, instead of over all keys of a bucket.
+    #[serde(skip_serializing_if = "is_default")]
+    pub list_directories: bool,
+    /// Keys per list at most; absent means all.
+    pub list_max: Option<u64>,
     /// Check that a list has exactly the keys of the plan, in order.
     #[serde(skip_serializing_if = "is_default")]
     pub check_list: bool,
@@ -91,9 +96,8 @@ pub struct Objects {
     /// Content of uploads.
     #[serde(skip_serializing_if = "is_default")]
     pub content: Content,
-    /// Headers in each block of N bytes of uploads, by which reads are checked; absent means that
-    /// reads are not checked.
-    pub verify: Option<Bytes>,
+    /// Data in the blocks of uploads by which reads are checked.
+    pub verify: Option<VerifyItems>,
     /// Discard the bytes of reads in the kernel.
     #[serde(skip_serializing_if = "is_default")]
     pub discard: bool,
@@ -317,16 +321,19 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of("put_lock", Figure::Names),
     Operation::of("get_lock", Figure::Names),
     Operation::of("put_part", Figure::Write).moving(),
+    Operation::of("list_parts", Figure::Names),
     Operation::of("abort_upload", Figure::Opening),
     Operation::of("object", Figure::Item),
 ];
 
 /// Row of parts of uploads.
 pub const PUT_PART: u8 = 29;
+/// Row of lists of an upload's parts.
+pub const LIST_PARTS: u8 = 30;
 /// Row of aborted uploads.
-pub const ABORT_UPLOAD: u8 = 30;
+pub const ABORT_UPLOAD: u8 = 31;
 /// Row of whole objects that take several requests.
-pub const OBJECT: u8 = 31;
+pub const OBJECT: u8 = 32;
 
 impl ObjectOp {
     /// Every operation, in the order of the table.
@@ -409,6 +416,7 @@ mod tests {
             assert_eq!(serde_json::to_string(&op).expect("JSON"), named);
         }
         assert_eq!(OPERATIONS[PUT_PART as usize].name, "put_part");
+        assert_eq!(OPERATIONS[LIST_PARTS as usize].name, "list_parts");
         assert_eq!(OPERATIONS[ABORT_UPLOAD as usize].name, "abort_upload");
         assert_eq!(OPERATIONS[OBJECT as usize].name, "object");
     }

@@ -13,8 +13,8 @@ use smart_default::SmartDefault;
 
 use crate::Bytes;
 use crate::omit::is_default;
-use crate::permutation::mix;
 use crate::pattern::{Field, Numbers, Pattern};
+use crate::permutation::mix;
 use crate::text_serde::text_serde;
 use crate::units::{SizeSpec, UnitError};
 

@@ -1,6 +1,6 @@
 //! Work on objects.
 
-use super::content::check_content;
+use super::content::{check_content, verify_header};
 use super::timing::check_pace;
 use super::{DEPTH_MAX, Found, OPERATION_MAX};
 use crate::access::Access;
@@ -72,9 +72,13 @@ fn check_sizes(objects: &Objects, at: &PlanPath, out: &mut Found) {
         let remedy = "set access to \"sequential\", \"backward\", \"random\" or \"permutation\"";
         out.error("object-access", at.key("access"), message, remedy);
     }
-    if objects.verify.is_some_and(|interval| interval.0 < 512) {
-        let message = "a verified block is shorter than 512 bytes";
-        out.error("verify", at.key("verify"), message, "set verify to \"4k\"");
+    if let Some(verify) = &objects.verify {
+        let at = at.key("verify");
+        verify_header(&objects.content, &at, &verify.as_of_blocks(0), out);
+        if verify.generations || verify.read_back {
+            let message = "objects have no generations, and are not read back at once";
+            out.error("verify", at, message, "remove generations and read_back");
+        }
     }
     if objects.discard && (objects.verify.is_some() || objects.check_checksum) {
         let message = "bytes are discarded in the kernel and checked";

@@ -8,16 +8,22 @@ use crate::Tree;
 use crate::blocks::{Blocks, Journal, Pace, ReadBack, Think, Verify, Written};
 use crate::visible::{visible_json, visible_lines};
 use crate::{
-    Burn, Job, Listing, Memory, Nanos, Phase, Plan, PlanPath, Program, Stop, Target, Work,
+    Bucket, Burn, Job, Listing, Memory, Nanos, Phase, Plan, PlanPath, Program, Stop, Target, Work,
 };
 
 /// Options whose mere presence means something: kept even where they hold nothing but defaults.
-const PRESENT: [&str; 10] = [
+const PRESENT: [&str; 16] = [
     "target.tree",
     "target.listing",
+    "bucket.keys",
+    "bucket.keys.tree",
+    "bucket.keys.members",
+    "bucket.keys.existing",
     "phase.job.stop",
     "phase.job.work.blocks",
     "phase.job.work.entries",
+    "phase.job.work.objects",
+    "phase.job.work.objects.verify",
     "phase.job.work.blocks.verify",
     "phase.job.work.blocks.verify.journal",
     "phase.job.work.blocks.verify.read_back",
@@ -26,9 +32,10 @@ const PRESENT: [&str; 10] = [
 ];
 
 /// Keys that help a reader even where they hold the default, or that have none.
-const ALWAYS: [&str; 6] = [
+const ALWAYS: [&str; 7] = [
     "version",
     "target.name",
+    "bucket.name",
     "phase.name",
     "phase.job.name",
     "phase.job.work.blocks.pace.think.time",
@@ -36,15 +43,19 @@ const ALWAYS: [&str; 6] = [
 ];
 
 /// Tables that get their own section; all others are written on one line.
-const SECTIONS: [&str; 10] = [
+const SECTIONS: [&str; 14] = [
     "target",
     "target.tree",
     "target.listing",
+    "bucket",
+    "bucket.keys",
+    "bucket.keys.tree",
     "phase",
     "phase.job",
     "phase.job.work",
     "phase.job.work.blocks",
     "phase.job.work.entries",
+    "phase.job.work.objects",
     "phase.job.work.program",
     "phase.job.work.burn",
 ];
@@ -166,6 +177,7 @@ fn template(work: Work) -> Plan {
             listing: Some(Listing::default()),
             ..Target::default()
         }],
+        buckets: vec![Bucket::default()],
         phases: vec![Phase { jobs: vec![job], ..Phase::default() }],
         ..Plan::default()
     }
@@ -210,7 +222,7 @@ fn keep(value: &mut Value, default: Option<&Value>, path: &str) -> bool {
 
 /// True for lists of sections, whose elements have their own defaults.
 fn is_list_section(path: &str) -> bool {
-    matches!(path, "target" | "phase" | "phase.job")
+    matches!(path, "target" | "bucket" | "phase" | "phase.job")
 }
 
 /// True for a table that is written as a section.
