@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 
+use rustix::io::Errno;
+
 /// Times of one attempt, in ns since its start. A step that did not happen has no time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moments {
@@ -57,6 +59,20 @@ pub struct Fault {
     pub message: String,
 }
 
+impl Fault {
+    /// A fault without an error of the kernel.
+    pub fn new(kind: FaultKind, message: String) -> Fault {
+        Fault { kind, errno: None, message }
+    }
+
+    /// A fault with an error of the kernel. `action`: the verb that failed, and its object.
+    pub fn kernel(kind: FaultKind, action: &str, errno: Errno) -> Fault {
+        let reason = std::io::Error::from(errno);
+        let message = format!("{action}: {reason}");
+        Fault { kind, errno: Some(errno.raw_os_error()), message }
+    }
+}
+
 /// Answer of a slot. Buffers keep their capacity between answers.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
@@ -85,6 +101,15 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Empties the answer and keeps its buffers.
+    pub fn clear(&mut self) {
+        let mut head = std::mem::take(&mut self.head);
+        let mut body = std::mem::take(&mut self.body);
+        head.clear();
+        body.clear();
+        *self = Answer { head, body, ..Answer::default() };
+    }
+
     /// Value of a header, without blanks around it.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.split(|byte| *byte == b'\n');

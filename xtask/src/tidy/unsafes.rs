@@ -18,6 +18,7 @@ const LISTED: &[(&str, &str)] = &[
     ("crates/copy/src/process.rs", "notes what a process inherits; installs handlers; closes"),
     ("crates/run/src/signals.rs", "installs the handlers of interrupts and stops"),
     ("crates/run/src/owned_files.rs", "unlinks candor's files from within such a handler"),
+    ("crates/http/src/", "drops received bytes in the kernel; reads TCP_INFO"),
     ("crates/fleet/src/priority.rs", "the scheduling policy of a thread that answers peers"),
     ("crates/fleet/src/rendezvous/", "the launcher's socket and its PMIx library"),
     ("bench/src/lib.rs", "the bare loops' clock, buffers and CPU time"),

@@ -1,0 +1,4 @@
+//! Requests to scripted servers.
+
+mod plain;
+mod server;
