@@ -1,2 +1,35 @@
 //! S3, Swift and WebDAV: keys and operations to signed requests, answers to values. No I/O, except
 //! reading files of credentials.
+//!
+//! | module | content |
+//! | --- | --- |
+//! | `requests` | one function per operation; writes method, target, headers and documents |
+//! | `login` | the last step of a request: integrity, signature or token, pieces of the body |
+//! | `sign` `chunked` | signature version 4; the aws-chunked coding |
+//! | `checksum` | checksums and MD5, of content, of parts, and in answers |
+//! | `headers` | constant headers of an operation, checked once |
+//! | `answers` | documents, errors with class and remedy |
+//! | `site` | endpoint, region, position of the bucket's name |
+//! | `credentials` | keys of users, and their files |
+
+pub mod answers;
+pub mod checksum;
+mod chunked;
+mod credentials;
+mod dates;
+mod encode;
+mod headers;
+mod login;
+pub mod requests;
+mod sign;
+mod site;
+mod xml;
+
+pub use crate::chunked::MIN_CHUNK;
+pub use crate::credentials::{Credentials, Secret};
+pub use crate::headers::{
+    CannedAcl, ChecksumForm, Encryption, Grantee, HeaderError, Headers, LockMode, Permission, Tag,
+};
+pub use crate::login::{Form, Integrity, Login};
+pub use crate::sign::{Payload, Signer};
+pub use crate::site::{Addressing, Place, Site, SiteError};
