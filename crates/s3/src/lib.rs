@@ -13,6 +13,7 @@
 //! | `credentials` | keys of users, and their files |
 
 pub mod answers;
+pub mod carrier;
 pub mod checksum;
 mod chunked;
 mod credentials;
