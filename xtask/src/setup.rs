@@ -1,5 +1,7 @@
 //! Installs what tests need beyond Rust.
 
+mod servers;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -36,16 +38,19 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("slurmd", "slurmd", "launch lines of IOR by srun"),
     ("srun", "slurm-client", "launch lines of IOR by srun"),
     ("munged", "munge", "keys of Slurm"),
+    ("java", "default-jre-headless", "s3proxy, an S3 server"),
+    ("mvn", "maven", "fetching s3proxy"),
 ];
 
 /// Services that packages start, and that no test needs: tests start their own.
 const SERVICES: &[&str] = &["munge", "slurmctld", "slurmd"];
 
-/// Programs and libraries of the Python package index that read results: (name, package).
+/// Programs and libraries of the Python package index: (name, package).
 const PYTHON_NEEDS: &[(&str, &str)] = &[
     ("fio-plot", "fio-plot==1.1.21"),
     ("hwbench", "hwbench==0.8.0"),
     ("prometheus_client", "prometheus-client==0.26.0"),
+    ("boto3", "boto3==1.44.8"),
 ];
 
 /// Where programs are, beside `PATH`: a user's may lack the administrator's folders.
@@ -53,8 +58,8 @@ const ADMIN_FOLDERS: &str = "/usr/local/sbin:/usr/sbin:/sbin";
 
 /// Installs what is missing where that is possible; true if nothing is missing afterwards.
 pub fn command(root: &Path) -> bool {
-    let (system, python) = (system(), python(root));
-    system && python
+    let (system, python, servers) = (system(), python(root), servers::command(&tools(root)));
+    system && python && servers
 }
 
 /// Below the target folder, for programs that only tests need.
@@ -81,7 +86,7 @@ fn python(root: &Path) -> bool {
         }
     }
     for (name, package) in missing() {
-        eprintln!("missing: {name} (Python package {package}), which reads results");
+        eprintln!("missing: {name} (Python package {package}), for tests");
     }
     missing().is_empty()
 }
