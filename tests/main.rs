@@ -59,6 +59,8 @@ mod metrics;
 mod plans;
 mod ranks;
 mod ranks_offsets;
+mod s3_proxy;
+mod s3_servers;
 mod safety;
 mod safety_attempts;
 mod scale;

@@ -16,6 +16,7 @@
 //! | `fleet.rs` | agents on this host |
 //! | `network.rs` | hosts that are namespaces of this one |
 //! | `slurm.rs` | a Slurm on these |
+//! | `s3/` | S3 servers, a client, and a proxy that injects faults |
 //! | `devices.rs` | loop and zram devices, mounts, control groups |
 //!
 //! Everything that is made is a guard, which undoes it when dropped, also when a test panics.
@@ -30,6 +31,7 @@ pub mod network;
 pub mod offsets;
 mod program;
 mod report;
+pub mod s3;
 mod scratch;
 pub mod slurm;
 mod today;
@@ -41,7 +43,7 @@ use std::time::Instant;
 pub use devices::{Cgroup, Loop, Mount, Spinners, Zram};
 pub use program::{
     NOBODY, Ran, Running, candor, candor_reading, measured, nobody_with_files, python_folder, run,
-    spawn, spawn_as_nobody,
+    spawn, spawn_as_nobody, tools_folder,
 };
 pub use report::{
     Report, check_sums, comparison_violations, counted, histogram, plan_violations,

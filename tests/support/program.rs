@@ -196,8 +196,13 @@ pub fn measured(scratch: &Scratch, words: &[&str]) -> (Ran, Report) {
     (ran, report)
 }
 
-/// Where `cargo xtask setup` puts Python programs: below the target folder.
-pub fn python_folder() -> PathBuf {
+/// Where `cargo xtask setup` puts programs that only tests need: below the target folder.
+pub fn tools_folder() -> PathBuf {
     let target = std::env::current_exe().expect("the test's own path");
-    target.ancestors().nth(3).expect("target/PROFILE/deps").join("tools/python/bin")
+    target.ancestors().nth(3).expect("target/PROFILE/deps").join("tools")
+}
+
+/// Python programs among them.
+pub fn python_folder() -> PathBuf {
+    tools_folder().join("python/bin")
 }
