@@ -1,0 +1,267 @@
+//! Answers to the requests of slots.
+
+use candor_http::{Answer, Buffers};
+use candor_plan::objects::{ABORT_UPLOAD, LIST_PARTS, ObjectOp, PUT_PART};
+use candor_record::http::FailureClass;
+use candor_s3::answers::{self, AnswerError, Created};
+use candor_s3::carrier::Failure;
+use candor_s3::checksum::{Algorithm, Check, check};
+
+use super::{Current, Wire};
+use crate::board::{Board, ReadOf};
+use crate::lanes::ListState;
+use crate::uploads::{Part, State, lock};
+
+type Read = Result<u64, Box<Failure>>;
+
+/// Reads the answer to a slot's request: bytes that count.
+pub fn answer(wire: &mut Wire, slot: usize, answer: &Answer) -> Read {
+    let current = wire.slots[slot];
+    match current.op.0 {
+        PUT_PART => put_part(wire, current, answer),
+        LIST_PARTS => list_parts(wire, current, answer),
+        ABORT_UPLOAD => {
+            answers::check(answer)?;
+            wire.board.borrow_mut().stats.aborted_uploads += 1;
+            Ok(0)
+        }
+        row => of_op(ObjectOp::ALL[usize::from(row)], wire, slot, answer),
+    }
+}
+
+fn of_op(op: ObjectOp, wire: &mut Wire, slot: usize, answer: &Answer) -> Read {
+    let current = wire.slots[slot];
+    match op {
+        ObjectOp::Get => get(wire, slot, answer),
+        ObjectOp::Put => {
+            answers::check(answer)?;
+            let mut board = wire.board.borrow_mut();
+            put(&mut board, current, answer);
+            Ok(current.length)
+        }
+        ObjectOp::CreateUpload => create_upload(wire, current, answer),
+        ObjectOp::CompleteUpload => {
+            let etag = answers::completed(answer)?;
+            wire.board.borrow_mut().etag(&etag);
+            Ok(0)
+        }
+        ObjectOp::Copy => answers::copied(answer).map(|_| 0).map_err(Into::into),
+        ObjectOp::DeleteMany => delete_many(wire, current, answer),
+        ObjectOp::List => list(wire, current, answer),
+        ObjectOp::ListVersions => list_versions(wire, current, answer),
+        ObjectOp::CreateBucket => match answers::created(answer)? {
+            Created::New | Created::Owned | Created::Existing => Ok(0),
+        },
+        ObjectOp::Delete => delete(answer),
+        _ => settings(op, wire, answer),
+    }
+}
+
+/// Facts of an uploaded object.
+fn put(board: &mut Board, current: Current, answer: &Answer) {
+    if let Some(etag) = answer.header("etag") {
+        board.etag(etag);
+    }
+    let key = board.lane(current.lane).key.clone();
+    board.prefix(&key);
+    let form = &mut board.form;
+    let encryption = answer.header("x-amz-server-side-encryption");
+    let customer = answer.header("x-amz-server-side-encryption-customer-algorithm");
+    if form.encryption.is_none() {
+        form.encryption = encryption.or(customer).map(str::to_owned);
+    }
+}
+
+fn get(wire: &mut Wire, slot: usize, answer: &Answer) -> Read {
+    let current = wire.slots[slot];
+    answers::check(answer)?;
+    let objects = wire.context.objects.clone();
+    let latency_ns = answer.moments.end_ns;
+    let mut checked = 0;
+    if objects.check_checksum && answer.body_bytes == current.length {
+        let bytes = &wire.bytes(slot)[..current.length as usize];
+        match check(answer, bytes) {
+            Check::Equal(_) => checked = 1,
+            Check::Missing | Check::Composite(_) => {}
+            Check::Different { algorithm, answered, computed } => {
+                let message = format!(
+                    "{} of the answer is {answered}, of its bytes {}: the bytes were changed \
+                     between storage and client; compare with a direct connection",
+                    algorithm.name(),
+                    computed.text().as_str()
+                );
+                wire.board.borrow_mut().stats.mismatches += 1;
+                return Err(Failure::of_client(FailureClass::Checksum, message));
+            }
+        }
+    }
+    let mut board = wire.board.borrow_mut();
+    let nth = board.lane(current.lane).nth;
+    let (offset, length) = (current.offset, current.length);
+    board.read(ReadOf { nth, offset, length, latency_ns });
+    board.stats.checked_reads += checked;
+    if let Some(class) = answer.header("x-amz-storage-class")
+        && board.form.storage_class.is_none()
+    {
+        board.form.storage_class = Some(class.to_owned());
+    }
+    Ok(answer.body_bytes)
+}
+
+fn delete(answer: &Answer) -> Read {
+    answers::check(answer)?;
+    Ok(0)
+}
+
+fn create_upload(wire: &mut Wire, current: Current, answer: &Answer) -> Read {
+    let id = answers::upload_id(answer)?;
+    let mut board = wire.board.borrow_mut();
+    match board.lane(current.lane).upload() {
+        Some(upload) => {
+            let mut upload = lock(upload);
+            (upload.id, upload.state) = (id, State::Open);
+        }
+        None => board.stats.open_uploads = Some(board.stats.open_uploads.unwrap_or(0) + 1),
+    }
+    Ok(0)
+}
+
+fn put_part(wire: &mut Wire, current: Current, answer: &Answer) -> Read {
+    answers::check(answer)?;
+    let objects = &wire.context.objects;
+    let unit = objects.part.map_or(1, |part| part.0.max(1));
+    let etag = answer.header("etag").unwrap_or_default().to_owned();
+    let algorithms = Algorithm::ALL.into_iter();
+    let sum = algorithms.filter_map(|algorithm| {
+        algorithm.parse(answer.header(algorithm.header())?)
+    });
+    let part = Part { number: (current.offset / unit + 1) as u32, etag, sum: { sum }.next() };
+    let mut board = wire.board.borrow_mut();
+    if let Some(upload) = board.lane(current.lane).upload() {
+        lock(upload).parts.push(part);
+    }
+    Ok(current.length)
+}
+
+fn list_parts(wire: &mut Wire, current: Current, answer: &Answer) -> Read {
+    let page = answers::list_parts(answer)?;
+    let mut board = wire.board.borrow_mut();
+    let list = &mut board.lane(current.lane).list;
+    let parts = page.parts.into_iter();
+    list.parts.extend(parts.map(|part| Part { number: part.number, etag: part.etag, sum: None }));
+    list.is_over = !page.is_truncated;
+    Ok(0)
+}
+
+fn delete_many(wire: &mut Wire, current: Current, answer: &Answer) -> Read {
+    let failed = answers::failed_keys(answer)?;
+    let mut board = wire.board.borrow_mut();
+    let keys = board.lane(current.lane).keys.len() as u64;
+    board.stats.keys_deleted += keys.saturating_sub(failed.len() as u64);
+    let Some(first) = failed.first() else { return Ok(0) };
+    let message = format!(
+        "{} of {keys} keys were not deleted; the first is `{}`: {} {}",
+        failed.len(),
+        first.key,
+        first.code,
+        first.message
+    );
+    Err(Failure::of_client(FailureClass::InsideSuccess, message))
+}
+
+fn list(wire: &mut Wire, current: Current, answer: &Answer) -> Read {
+    let page = answers::list_objects(answer)?;
+    let objects = wire.context.objects.clone();
+    let mut board = wire.board.borrow_mut();
+    let count = page.objects.len() as u64;
+    let is_short = page.is_truncated && count < u64::from(objects.page);
+    for listed in &page.objects {
+        board.etag(&listed.etag);
+    }
+    let lane = board.lane(current.lane);
+    let keys = page.objects.iter().map(|listed| listed.key.as_str());
+    let order = in_order(&mut lane.list, keys);
+    lane.list.keys += count;
+    lane.list.token = page.next_token.unwrap_or_default();
+    let is_full = objects.list_max.is_some_and(|max| lane.list.keys >= max);
+    lane.list.is_over = !page.is_truncated || is_full;
+    if page.is_truncated && lane.list.token.is_empty() {
+        let message = "the list is not complete, and has no token of the next page".to_owned();
+        return Err(Failure::of_client(FailureClass::Malformed, message));
+    }
+    board.count_page(count, is_short && !is_full, order);
+    Ok(0)
+}
+
+fn list_versions(wire: &mut Wire, current: Current, answer: &Answer) -> Read {
+    let page = answers::list_versions(answer)?;
+    let mut board = wire.board.borrow_mut();
+    let count = page.versions.len() as u64;
+    let lane = board.lane(current.lane);
+    lane.list.keys += count;
+    (lane.list.last, lane.list.token) = (page.next_key, page.next_version);
+    lane.list.is_over = !page.is_truncated;
+    board.count_page(count, false, Disorder::default());
+    Ok(0)
+}
+
+/// Keys of a page that are not in order.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Disorder {
+    /// Keys that came twice in a row.
+    pub twice: u64,
+    /// Keys below an earlier one.
+    pub below: u64,
+}
+
+/// Compares each key with the previous one, over pages.
+fn in_order<'a>(list: &mut ListState, keys: impl Iterator<Item = &'a str>) -> Disorder {
+    let mut disorder = Disorder::default();
+    for key in keys {
+        disorder.twice += u64::from(key == list.last && !key.is_empty());
+        disorder.below += u64::from(key < list.last.as_str());
+        list.last.clear();
+        list.last.push_str(key);
+    }
+    disorder
+}
+
+/// Answers to requests on settings.
+fn settings(op: ObjectOp, wire: &mut Wire, answer: &Answer) -> Read {
+    let context = wire.context.clone();
+    let checks = context.objects.check_settings;
+    match op {
+        ObjectOp::GetTags | ObjectOp::GetBucketTags => {
+            let tags = answers::tags(answer)?;
+            if checks && tags != context.tags {
+                return different(format!("{} tags differ from the plan's", tags.len()));
+            }
+        }
+        ObjectOp::GetAcl | ObjectOp::GetBucketAcl => {
+            let acl = answers::acl(answer)?;
+            if checks && acl.grants.is_empty() {
+                return different("the ACL has no grants".to_owned());
+            }
+        }
+        ObjectOp::GetVersioning => {
+            let state = answers::versioning(answer)?;
+            if checks && state != candor_s3::requests::Versioning::Enabled {
+                return different(format!("versioning is {state:?}, not Enabled"));
+            }
+            wire.board.borrow_mut().form.versioning = Some(format!("{state:?}"));
+        }
+        ObjectOp::GetLock => {
+            let lock = answers::lock(answer)?;
+            if checks && !lock.is_enabled {
+                return different("object lock is off".to_owned());
+            }
+            wire.board.borrow_mut().form.object_lock = Some(lock.is_enabled);
+        }
+        _ => answers::check(answer).map_err(Box::<AnswerError>::from)?,
+    }
+    Ok(0)
+}
+
+fn different(message: String) -> Read {
+    Err(Failure::of_client(FailureClass::Malformed, message))
+}
