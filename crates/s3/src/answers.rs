@@ -1,17 +1,25 @@
 //! Answers to values. Each reader checks the status, and that the body is the expected document: a
 //! body may be an error although the status is 200.
 
+mod bucket;
 mod error;
 mod list;
+mod settings;
 #[cfg(test)]
 mod tests;
 mod upload;
+mod versions;
 
 use candor_http::Answer;
 
+pub use self::bucket::{Created, KeyError, created, failed_keys, list_buckets};
 pub use self::error::{AnswerError, Class, server_time};
 pub use self::list::{ListPage, Listed, list_objects};
-pub use self::upload::{completed, copied, upload_id};
+pub use self::settings::{Acl, Grant, Lock, LockTime, acl, lock, tags, versioning};
+pub use self::upload::{ListedPart, PartsPage, completed, copied, list_parts, upload_id};
+pub use self::versions::{
+    ListedVersion, OpenUpload, UploadsPage, VersionsPage, list_uploads, list_versions,
+};
 use crate::xml::{Document, Element};
 
 /// A value, or an error of the server.

@@ -72,7 +72,7 @@ impl CannedAcl {
 /// Right of a grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
-    /// All of the others.
+    /// All rights.
     FullControl,
     /// Reading content.
     Read,
@@ -85,6 +85,15 @@ pub enum Permission {
 }
 
 impl Permission {
+    /// All of them.
+    pub(crate) const ALL: [Permission; 5] = [
+        Permission::FullControl,
+        Permission::Read,
+        Permission::Write,
+        Permission::ReadAcp,
+        Permission::WriteAcp,
+    ];
+
     /// Name in documents.
     pub fn name(self) -> &'static str {
         match self {
@@ -143,6 +152,29 @@ impl LockMode {
             LockMode::Governance => "GOVERNANCE",
             LockMode::Compliance => "COMPLIANCE",
         }
+    }
+}
+
+const UNTIL: &str = "x-amz-object-lock-retain-until-date";
+
+/// Protection of an object until a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retention {
+    pub(crate) mode: LockMode,
+    /// `2013-05-24T00:00:00Z`
+    pub(crate) until: String,
+}
+
+impl Retention {
+    /// Protection until a time in seconds since 1970.
+    ///
+    /// # Errors
+    /// A time after the year 9999.
+    pub fn new(mode: LockMode, until_unix_s: u64) -> Result<Retention, HeaderError> {
+        let Some(until) = dates::iso(until_unix_s) else {
+            return Err(HeaderError { name: UNTIL.to_owned(), rule: "the year is after 9999" });
+        };
+        Ok(Retention { mode, until })
     }
 }
 
@@ -218,7 +250,7 @@ impl Headers {
     /// Adds metadata of the user: `x-amz-meta-NAME`.
     ///
     /// # Errors
-    /// As for [`Headers::add`].
+    /// Errors of [`Headers::add`].
     pub fn metadata(&mut self, name: &str, value: &str) -> Result<(), HeaderError> {
         self.add(&format!("x-amz-meta-{name}"), value)
     }
@@ -226,7 +258,7 @@ impl Headers {
     /// Adds tags of a new object.
     ///
     /// # Errors
-    /// As for [`Headers::add`].
+    /// Errors of [`Headers::add`].
     pub fn tags(&mut self, tags: &[Tag]) -> Result<(), HeaderError> {
         let mut text = String::new();
         for Tag { name, value } in tags {
@@ -243,7 +275,7 @@ impl Headers {
     /// Adds the storage class of a new object.
     ///
     /// # Errors
-    /// As for [`Headers::add`].
+    /// Errors of [`Headers::add`].
     pub fn storage_class(&mut self, class: &str) -> Result<(), HeaderError> {
         self.add("x-amz-storage-class", class)
     }
@@ -251,7 +283,7 @@ impl Headers {
     /// Adds a canned access control list.
     ///
     /// # Errors
-    /// As for [`Headers::add`].
+    /// Errors of [`Headers::add`].
     pub fn acl(&mut self, acl: CannedAcl) -> Result<(), HeaderError> {
         self.add("x-amz-acl", acl.name())
     }
@@ -259,7 +291,7 @@ impl Headers {
     /// Adds a grant.
     ///
     /// # Errors
-    /// As for [`Headers::add`]; quotes in the grantee.
+    /// Errors of [`Headers::add`]; quotes in the grantee.
     pub fn grant(&mut self, permission: Permission, to: &Grantee) -> Result<(), HeaderError> {
         let (kind, name) = match to {
             Grantee::Id(id) => ("id", id),
@@ -277,7 +309,7 @@ impl Headers {
     /// Adds the encryption of a new object.
     ///
     /// # Errors
-    /// As for [`Headers::customer_key`].
+    /// Errors of [`Headers::customer_key`].
     pub fn encryption(&mut self, encryption: &Encryption) -> Result<(), HeaderError> {
         const NAME: &str = "x-amz-server-side-encryption";
         match encryption {
@@ -294,7 +326,7 @@ impl Headers {
     /// Adds the client's key, which each access to such an object needs: put, get, head, parts.
     ///
     /// # Errors
-    /// A key that is not base64 of 32 bytes; as for [`Headers::add`].
+    /// A key that is not base64 of 32 bytes; errors of [`Headers::add`].
     pub fn customer_key(&mut self, key: &Secret) -> Result<(), HeaderError> {
         const KEY: &str = "x-amz-server-side-encryption-customer-key";
         let bytes = encode::from_base64(key.expose()).filter(|bytes| bytes.len() == 32);
@@ -311,28 +343,24 @@ impl Headers {
     /// Refuses to replace an object: the answer is 412 if the key exists.
     ///
     /// # Errors
-    /// As for [`Headers::add`].
+    /// Errors of [`Headers::add`].
     pub fn unless_exists(&mut self) -> Result<(), HeaderError> {
         self.add("if-none-match", "*")
     }
 
-    /// Protects a new object until a time, in seconds since 1970.
+    /// Protects a new object until a time.
     ///
     /// # Errors
-    /// A time after the year 9999; as for [`Headers::add`].
-    pub fn retain(&mut self, mode: LockMode, until_unix_s: u64) -> Result<(), HeaderError> {
-        const UNTIL: &str = "x-amz-object-lock-retain-until-date";
-        let Some(until) = dates::iso(until_unix_s) else {
-            return Err(HeaderError { name: UNTIL.to_owned(), rule: "the year is after 9999" });
-        };
-        self.add("x-amz-object-lock-mode", mode.name())?;
-        self.add(UNTIL, &until)
+    /// Errors of [`Headers::add`].
+    pub fn retain(&mut self, retention: &Retention) -> Result<(), HeaderError> {
+        self.add("x-amz-object-lock-mode", retention.mode.name())?;
+        self.add(UNTIL, &retention.until)
     }
 
     /// Requests checksums in answers to get and head.
     ///
     /// # Errors
-    /// As for [`Headers::add`].
+    /// Errors of [`Headers::add`].
     pub fn answer_checksums(&mut self) -> Result<(), HeaderError> {
         self.add("x-amz-checksum-mode", "ENABLED")
     }
@@ -340,7 +368,7 @@ impl Headers {
     /// Announces the checksums of the parts of a multipart upload.
     ///
     /// # Errors
-    /// As for [`Headers::add`].
+    /// Errors of [`Headers::add`].
     pub fn part_checksums(
         &mut self,
         algorithm: Algorithm,
@@ -388,9 +416,9 @@ mod tests {
     #[test]
     fn customer_keys_are_checked_and_hidden() {
         let mut headers = Headers::new();
-        let bad = Encryption::Customer { key: Secret::new("short") };
+        let bad = Encryption::Customer { key: Secret::new("key", "short").unwrap() };
         assert!(headers.encryption(&bad).unwrap_err().to_string().contains("openssl rand"));
-        let key = Secret::new("MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=");
+        let key = Secret::new("key", "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=").unwrap();
         headers.customer_key(&key).unwrap();
         assert!(headers.lines().contains(key.expose()));
         assert!(headers.lines().contains("-customer-key-MD5: "));

@@ -9,6 +9,7 @@
 //! | `checksum` | checksums and MD5, of content, of parts, and in answers |
 //! | `headers` | constant headers of an operation, checked once |
 //! | `answers` | documents, errors with class and remedy |
+//! | `names` | rules of buckets and keys, `s3://` addresses |
 //! | `site` | endpoint, region, position of the bucket's name |
 //! | `credentials` | keys of users, and their files |
 
@@ -16,21 +17,24 @@ pub mod answers;
 pub mod carrier;
 pub mod checksum;
 mod chunked;
-mod credentials;
+pub mod credentials;
 mod dates;
 mod encode;
 mod headers;
 mod login;
+mod names;
 pub mod requests;
 mod sign;
 mod site;
 mod xml;
 
 pub use crate::chunked::MIN_CHUNK;
-pub use crate::credentials::{Credentials, Secret};
+pub use crate::credentials::{CredentialError, CredentialList, Credentials, Secret};
 pub use crate::headers::{
-    CannedAcl, ChecksumForm, Encryption, Grantee, HeaderError, Headers, LockMode, Permission, Tag,
+    CannedAcl, ChecksumForm, Encryption, Grantee, HeaderError, Headers, LockMode, Permission,
+    Retention, Tag,
 };
 pub use crate::login::{Form, Integrity, Login};
+pub use crate::names::{NameError, S3Url, check_bucket, check_key};
 pub use crate::sign::{Payload, Signer};
 pub use crate::site::{Addressing, Place, Site, SiteError};

@@ -100,7 +100,7 @@ impl Login {
     /// Login of WebDAV with user and password.
     pub fn basic(user: &str, password: &Secret) -> Login {
         let text = format!("{user}:{}", password.expose());
-        Login::Basic(Secret::new(encode::to_base64(text.as_bytes())))
+        Login::Basic(Secret::made(encode::to_base64(text.as_bytes())))
     }
 
     /// Completes a request without a body, or with a body of its own.

@@ -42,11 +42,16 @@ impl Site {
     /// scheme's default.
     ///
     /// # Errors
-    /// An authority that is no host, and an IP address with buckets in the host's name.
+    /// An authority that is no host, a region with other characters, and an IP address with buckets
+    /// in the host's name.
     pub fn new(authority: &str, region: &str, addressing: Addressing) -> Result<Site, SiteError> {
         if authority.is_empty() || !authority.chars().all(is_of_authority) {
             let rule = "must be a host, or a host and a port: HOST:9000";
             return Err(SiteError(format!("endpoint `{authority}` {rule}")));
+        }
+        if !region.chars().all(is_of_region) {
+            let rule = "must have letters, digits and hyphens only, such as us-east-1";
+            return Err(SiteError(format!("region {region:?} {rule}")));
         }
         let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
         let is_address = authority.starts_with('[') || host.parse::<IpAddr>().is_ok();
@@ -80,6 +85,10 @@ impl Site {
 
 fn is_of_authority(c: char) -> bool {
     c.is_ascii_alphanumeric() || "-._~:[]".contains(c)
+}
+
+fn is_of_region(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "-._".contains(c)
 }
 
 /// A bucket in requests, made once for many requests.
@@ -137,6 +146,8 @@ mod tests {
             let error = Site::new(authority, "r", Addressing::Path).unwrap_err();
             assert!(error.to_string().contains("must be a host"), "{error}");
         }
+        let error = Site::new("host", "a b\r\n", Addressing::Path).unwrap_err();
+        assert!(error.to_string().contains("us-east-1"), "{error}");
         for authority in ["127.0.0.1", "127.0.0.1:9000", "[::1]:9000"] {
             let error = Site::new(authority, "r", Addressing::VirtualHost).unwrap_err();
             assert!(error.to_string().contains("use path addressing"), "{error}");

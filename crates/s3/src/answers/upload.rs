@@ -2,7 +2,7 @@
 
 use candor_http::Answer;
 
-use super::{AnswerError, Answered, Collect, read, unquoted};
+use super::{AnswerError, Answered, Collect, number, read, unquoted};
 use crate::xml::Element;
 
 /// Reads the id of a new upload.
@@ -77,6 +77,57 @@ impl Collect for Copied {
     fn take(&mut self, element: &Element<'_>) -> Result<(), String> {
         if element.name == "ETag" {
             self.etag = unquoted(element.text);
+        }
+        Ok(())
+    }
+}
+
+/// A part in a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListedPart {
+    /// Number.
+    pub number: u32,
+    /// ETag without quotes.
+    pub etag: String,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// A page of a list of parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PartsPage {
+    /// Parts.
+    pub parts: Vec<ListedPart>,
+    /// More pages follow: after the number of the last part.
+    pub is_truncated: bool,
+}
+
+/// Reads the answer to [`crate::requests::list_parts`].
+///
+/// # Errors
+/// An error of the server; a body that is no such page.
+pub fn list_parts(answer: &Answer) -> Answered<PartsPage> {
+    read::<PartsReader>(answer).map(|PartsReader { page, .. }| page)
+}
+
+#[derive(Default)]
+struct PartsReader {
+    page: PartsPage,
+    current: ListedPart,
+}
+
+impl Collect for PartsReader {
+    const ROOT: &'static str = "ListPartsResult";
+
+    fn take(&mut self, element: &Element<'_>) -> Result<(), String> {
+        let PartsReader { page, current } = self;
+        match (element.parent, element.name) {
+            ("Part", "PartNumber") => current.number = number(element)?,
+            ("Part", "ETag") => current.etag = unquoted(element.text),
+            ("Part", "Size") => current.size = number(element)?,
+            (Self::ROOT, "Part") => page.parts.push(std::mem::take(current)),
+            (Self::ROOT, "IsTruncated") => page.is_truncated = element.text.trim() == "true",
+            _ => {}
         }
         Ok(())
     }

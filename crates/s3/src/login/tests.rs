@@ -6,12 +6,13 @@ use crate::site::Addressing;
 /// 24 May 2013, 00:00:00 UTC.
 const MAY: u64 = 1_369_353_600;
 
+fn secret(text: &str) -> Secret {
+    Secret::new("test", text).unwrap()
+}
+
 fn keys() -> Credentials {
-    Credentials {
-        access_key: "AKIAIOSFODNN7EXAMPLE".to_owned(),
-        secret_key: Secret::new("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
-        session_token: None,
-    }
+    let secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
+    Credentials::new("test", "AKIAIOSFODNN7EXAMPLE", secret, None).unwrap()
 }
 
 /// An upload of `data`.
@@ -101,11 +102,11 @@ fn sums_are_in_headers() {
 #[test]
 fn other_protocols_send_plain_bodies() {
     let integrity = Integrity { form: Form::Chunks, content_md5: true, ..Integrity::default() };
-    let mut basic = Login::basic("Aladdin", &Secret::new("open sesame"));
+    let mut basic = Login::basic("Aladdin", &secret("open sesame"));
     let request = upload(&mut basic, &integrity, b"abc");
     assert_eq!(request.pieces, [Piece::Slot(0..3)]);
     assert!(request.headers.contains("authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"));
-    let mut swift = Login::Token(Secret::new("AUTH_tk1"));
+    let mut swift = Login::Token(secret("AUTH_tk1"));
     let request = upload(&mut swift, &integrity, b"abc");
     assert!(request.headers.contains("x-auth-token: AUTH_tk1\r\n"));
     assert!(request.headers.contains("etag: 900150983cd24fb0d6963f7d28e17f72\r\n"));

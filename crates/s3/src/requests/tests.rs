@@ -2,11 +2,15 @@ use candor_http::{Into, Method, Request};
 
 use super::*;
 use crate::checksum::Algorithm;
-use crate::headers::Headers;
+use crate::headers::{CannedAcl, Headers, LockMode, Retention, Tag};
 use crate::site::{Addressing, Place, Site};
 
+fn site_in(region: &str) -> Site {
+    Site::new("host", region, Addressing::Path).unwrap()
+}
+
 fn bucket() -> Place {
-    Site::new("host", "r", Addressing::Path).unwrap().bucket("b")
+    site_in("r").bucket("b")
 }
 
 fn object(place: &Place) -> Object<'_> {
@@ -107,4 +111,112 @@ fn uploads() {
              </CompleteMultipartUpload>"
         )
     );
+}
+
+#[test]
+fn batches_have_checksums() {
+    let mut request = Request::default();
+    let keys = [Key { key: "a<\r", version: None }, Key { key: "b", version: Some("v") }];
+    delete_objects(&mut request, &bucket(), keys, None);
+    assert_eq!((request.method, request.target.as_str()), (Method::Post, "/b?delete"));
+    assert_eq!(
+        body(&request),
+        format!(
+            "<Delete {XMLNS}><Object><Key>a&lt;&#13;</Key></Object>\
+             <Object><Key>b</Key><VersionId>v</VersionId></Object><Quiet>true</Quiet></Delete>"
+        )
+    );
+    assert!(request.headers.starts_with("content-md5: "));
+    request.clear();
+    delete_objects(&mut request, &bucket(), keys, Some(Algorithm::Crc32));
+    assert!(request.headers.starts_with("x-amz-sdk-checksum-algorithm: CRC32\r\n"));
+    assert!(request.headers.contains("\r\nx-amz-checksum-crc32: "));
+}
+
+#[test]
+fn buckets() {
+    let mut request = Request::default();
+    create_bucket(&mut request, &bucket(), &site_in("us-east-1"), &Headers::new());
+    assert_eq!((request.method, request.target.as_str()), (Method::Put, "/b"));
+    assert_eq!(request.length(), 0);
+    request.clear();
+    create_bucket(&mut request, &bucket(), &site_in("eu-west-1"), &Headers::new());
+    assert!(body(&request).contains("<LocationConstraint>eu-west-1</LocationConstraint>"));
+    request.clear();
+    head_bucket(&mut request, &bucket());
+    assert_eq!((request.method, request.target.as_str()), (Method::Head, "/b"));
+    request.clear();
+    delete_bucket(&mut request, &bucket());
+    assert_eq!((request.method, request.target.as_str()), (Method::Delete, "/b"));
+    request.clear();
+    list_buckets(&mut request, &site_in("r").root());
+    assert_eq!((request.method, request.target.as_str()), (Method::Get, "/"));
+    request.clear();
+    let query =
+        VersionsQuery { prefix: "p", after_key: "k", after_version: "v", ..Default::default() };
+    list_versions(&mut request, &bucket(), &query);
+    assert_eq!(
+        request.target,
+        "/b?encoding-type=url&key-marker=k&prefix=p&version-id-marker=v&versions"
+    );
+    request.clear();
+    list_uploads(&mut request, &bucket(), &UploadsQuery { max_uploads: 9, ..Default::default() });
+    assert_eq!(request.target, "/b?encoding-type=url&max-uploads=9&uploads");
+}
+
+#[test]
+fn settings_of_objects_and_buckets() {
+    let place = bucket();
+    let object = Subject::Object(Object { version: Some("v"), ..object(&place) });
+    let bucket = Subject::Bucket(&place);
+    let mut request = Request::default();
+    get_tags(&mut request, &object);
+    assert_eq!(request.target, "/b/k%201?tagging&versionId=v");
+    request.clear();
+    put_tags(&mut request, &bucket, &[Tag { name: "n".to_owned(), value: "v&".to_owned() }]);
+    assert_eq!(request.target, "/b?tagging");
+    assert_eq!(
+        body(&request),
+        format!(
+            "<Tagging {XMLNS}><TagSet><Tag><Key>n</Key><Value>v&amp;</Value></Tag></TagSet>\
+             </Tagging>"
+        )
+    );
+    request.clear();
+    delete_tags(&mut request, &bucket);
+    assert_eq!((request.method, request.target.as_str()), (Method::Delete, "/b?tagging"));
+    request.clear();
+    get_acl(&mut request, &bucket);
+    assert_eq!((request.method, request.target.as_str()), (Method::Get, "/b?acl"));
+    request.clear();
+    let mut acl = Headers::new();
+    acl.acl(CannedAcl::PublicRead).unwrap();
+    put_acl(&mut request, &object, &acl);
+    assert_eq!(request.headers, "x-amz-acl: public-read\r\n");
+}
+
+#[test]
+fn versioning_and_locks() {
+    let place = bucket();
+    let mut request = Request::default();
+    get_versioning(&mut request, &place);
+    assert_eq!(request.target, "/b?versioning");
+    request.clear();
+    put_versioning(&mut request, &place, Versioning::Enabled);
+    assert!(body(&request).contains("><Status>Enabled</Status><"));
+    request.clear();
+    get_lock(&mut request, &place);
+    assert_eq!(request.target, "/b?object-lock");
+    request.clear();
+    put_lock(&mut request, &place, LockMode::Governance, 3);
+    assert!(body(&request).contains("<Days>3</Days><Mode>GOVERNANCE</Mode>"));
+    request.clear();
+    let retention = Retention::new(LockMode::Compliance, 1_369_353_600).unwrap();
+    put_retention(&mut request, &object(&place), &retention);
+    assert_eq!(request.target, "/b/k%201?retention");
+    assert!(body(&request).contains("<RetainUntilDate>2013-05-24T00:00:00Z</RetainUntilDate>"));
+    let mut headers = Headers::new();
+    headers.retain(&retention).unwrap();
+    assert!(headers.lines().starts_with("x-amz-object-lock-mode: COMPLIANCE\r\n"));
+    assert!(Retention::new(LockMode::Compliance, u64::MAX).is_err());
 }

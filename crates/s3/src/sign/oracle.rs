@@ -12,7 +12,7 @@ use candor_http::{Method, Request};
 use proptest::prelude::*;
 
 use super::{Payload, Signer};
-use crate::credentials::{Credentials, Secret};
+use crate::credentials::Credentials;
 use crate::encode;
 
 /// A request, before its encoding.
@@ -55,11 +55,8 @@ impl Case {
     }
 
     fn ours(&self) -> String {
-        let credentials = Credentials {
-            access_key: "AKID".to_owned(),
-            secret_key: Secret::new("secret/key"),
-            session_token: self.token.clone().map(Secret::new),
-        };
+        let token = self.token.as_deref();
+        let credentials = Credentials::new("test", "AKID", "secret/key", token).expect("keys");
         let payload = self.body.as_deref().map_or(Payload::Unsigned, Payload::of);
         let mut request = self.request();
         let mut signer = Signer::new(credentials, "eu-west-1", "s3");

@@ -1,7 +1,6 @@
 use candor_http::Method;
 
 use super::*;
-use crate::credentials::Secret;
 
 /// 24 May 2013, 00:00:00 UTC.
 const MAY: u64 = 1_369_353_600;
@@ -9,11 +8,8 @@ const HOST: &str = "examplebucket.s3.amazonaws.com";
 
 /// The user of the published vectors.
 fn signer() -> Signer {
-    let credentials = Credentials {
-        access_key: "AKIAIOSFODNN7EXAMPLE".to_owned(),
-        secret_key: Secret::new("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
-        session_token: None,
-    };
+    let secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
+    let credentials = Credentials::new("test", "AKIAIOSFODNN7EXAMPLE", secret, None).unwrap();
     Signer::new(credentials, "us-east-1", "s3")
 }
 
