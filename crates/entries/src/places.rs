@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use candor_engine::names::Names;
-use candor_engine::random::mix;
 use candor_plan::Tree;
 use candor_plan::entries::{Division, Entries, Over};
 use candor_plan::path_text::{path_of, text_of};
@@ -466,7 +465,7 @@ impl ListThings {
             let name = self.dealt.path(part);
             to.push(b'/');
             to.extend_from_slice(name);
-            let number = if with_key { listed::name.key() } else { 0 };
+            let number = if with_key { listed::key(name) } else { 0 };
             let key = FileKey { number, ..FileKey::default() };
             let file_bytes = self.dealt.file_bytes(part);
             item = Item { start: part.offset, bytes: part.bytes, file_bytes, key };

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use candor_record::http::ObjectStats;
+use candor_plan::objects::ObjectOp;
+use candor_record::http::{ObjectStats, RequestForm};
 use candor_record::{Histogram, Latency};
 
 use crate::contents::number_of;
@@ -11,12 +12,27 @@ use crate::lanes::Lane;
 /// Most ETags and key prefixes that a worker remembers.
 const REMEMBERED_MAX: usize = 4096;
 
+/// Keys of a page that are not in order.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Disorder {
+    /// Keys that came twice in a row.
+    pub twice: u64,
+    /// Keys below an earlier one.
+    pub below: u64,
+}
+
 /// Objects in progress, and counts of a worker's objects.
 pub struct Board {
     /// Lanes; none if no object is in progress.
     pub lanes: Vec<Option<Lane>>,
     /// Counts.
     pub stats: ObjectStats,
+    /// Form of requests, as answers show it.
+    pub form: RequestForm,
+    /// Objects that were put, from the worker's first one.
+    pub put_count: u64,
+    /// The measured part has begun, and the connections have not forgotten the ramp yet.
+    pub has_begun: bool,
     first_read: Histogram,
     later_reads: Histogram,
     /// A bit for each of the worker's objects that was read.
@@ -44,6 +60,9 @@ impl Board {
         Board {
             lanes: (0..lanes).map(|_| None).collect(),
             stats: ObjectStats::default(),
+            form: RequestForm::default(),
+            put_count: 0,
+            has_begun: false,
             first_read: Histogram::new(),
             later_reads: Histogram::new(),
             was_read: Vec::new(),
@@ -101,10 +120,28 @@ impl Board {
         }
     }
 
+    /// Ends the object of a lane.
+    pub fn ended(&mut self, number: u32) {
+        let Some(lane) = self.lanes[number as usize].take() else { return };
+        if lane.op == ObjectOp::Put {
+            self.put_count = self.put_count.max(lane.nth + 1);
+        }
+    }
+
+    /// Counts a page of a list.
+    pub fn page(&mut self, keys: u64, is_short: bool, disorder: Disorder) {
+        self.stats.pages += 1;
+        self.stats.keys += keys;
+        self.stats.short_pages += u64::from(is_short);
+        self.stats.keys_twice += disorder.twice;
+        self.stats.keys_unordered += disorder.below;
+    }
+
     /// Forgets the counts of the ramp.
     pub fn begin(&mut self) {
         let kept = ObjectStats { part_bytes: self.stats.part_bytes, ..ObjectStats::default() };
         self.stats = kept;
+        self.has_begun = true;
         (self.first_read, self.later_reads) = (Histogram::new(), Histogram::new());
     }
 

@@ -219,6 +219,26 @@ impl Catalog {
         }
     }
 
+    /// Number of buckets that a worker handles as a whole: rank r has every bucket whose number,
+    /// modulo ranks, is r.
+    pub fn buckets_of(&self, worker: u32) -> u64 {
+        let rank = self.ranks.rank(worker);
+        (self.prefixes.len() as u64).saturating_sub(rank).div_ceil(self.ranks.ranks.max(1))
+    }
+
+    /// One of the buckets that a worker handles as a whole.
+    pub fn bucket_of(&self, worker: u32, nth: u64) -> u32 {
+        (self.ranks.rank(worker) + nth * self.ranks.ranks) as u32
+    }
+
+    /// Writes the begin of all keys of a bucket.
+    pub fn write_prefix(&self, bucket: u32, key: &mut String) {
+        key.clear();
+        let prefix = &self.prefixes[bucket as usize];
+        key.push_str(&prefix.before);
+        key.push_str(if prefix.digits == 0 { &prefix.after } else { "" });
+    }
+
     /// Begins of keys that each hold a worker's objects of one directory, for lists.
     pub fn directories(&self, worker: u32) -> u64 {
         match &self.shape {

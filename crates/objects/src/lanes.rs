@@ -7,7 +7,7 @@ use candor_plan::objects::{ABORT_UPLOAD, LIST_PARTS, ObjectOp, PUT_PART, Uploads
 use candor_plan::permutation::Permutation;
 
 use crate::keys::Object;
-use crate::uploads::{SharedUpload, State, lock};
+use crate::uploads::{Part, SharedUpload, State, lock};
 
 /// A request of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +69,10 @@ pub struct ListState {
     pub keys: u64,
     /// Last key so far.
     pub last: String,
+    /// Identity of the upload whose parts are listed.
+    pub upload: String,
+    /// Parts so far.
+    pub parts: Vec<Part>,
 }
 
 /// Requests of an object.
@@ -138,9 +142,7 @@ impl RangeOrder {
         match access {
             Access::Backward => RangeOrder::Backward,
             Access::Random => RangeOrder::Random(Random::new(mix(seed, object), 0)),
-            Access::Permutation => {
-                RangeOrder::Shuffled(Permutation::new(count, mix(seed, object)))
-            }
+            Access::Permutation => RangeOrder::Shuffled(Permutation::new(count, mix(seed, object))),
             _ => RangeOrder::Forward,
         }
     }
@@ -221,7 +223,11 @@ impl Lane {
             Task::Single { issued: true, .. } => Offer::Nothing,
             Task::Single { length, issued } => {
                 *issued = true;
-                Offer::Request(Next { op: Op(op as u8), offset: self.object.start, length: *length })
+                Offer::Request(Next {
+                    op: Op(op as u8),
+                    offset: self.object.start,
+                    length: *length,
+                })
             }
             Task::Ranges(_) if self.failed => Offer::Nothing,
             Task::Ranges(ranges) => ranges.next(&self.object, op),
@@ -267,7 +273,7 @@ impl Lane {
     }
 
     /// True if no request follows, once nothing is in flight.
-    fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         match &self.task {
             Task::Single { issued, .. } => *issued,
             Task::Ranges(ranges) => self.failed || ranges.turn == ranges.turns,
@@ -297,12 +303,8 @@ mod tests {
     }
 
     fn lane(of: Object, upload: &SharedUpload) -> Lane {
-        let parts = PartsLeft {
-            upload: upload.clone(),
-            unit: 10,
-            next: of.start,
-            ends: Ends::WithParts,
-        };
+        let parts =
+            PartsLeft { upload: upload.clone(), unit: 10, next: of.start, ends: Ends::WithParts };
         Lane::new(of, ObjectOp::Put, Task::Upload(parts))
     }
 
@@ -343,8 +345,7 @@ mod tests {
     #[test]
     fn the_worker_of_the_last_part_completes_a_shared_upload() {
         let upload = uploads::new(2);
-        let (mut a, mut b) =
-            (lane(object(20, 0, 10), &upload), lane(object(20, 10, 20), &upload));
+        let (mut a, mut b) = (lane(object(20, 0, 10), &upload), lane(object(20, 10, 20), &upload));
         open(&mut a);
         assert_eq!(issue(&mut b, PUT_PART).offset, 10);
         issue(&mut a, PUT_PART);
@@ -381,11 +382,10 @@ mod tests {
         let ranges = Ranges { unit: 10, count: 3, turn: 0, turns: 3, order };
         let mut lane = Lane::new(of, ObjectOp::Get, Task::Ranges(ranges));
         let all: Vec<_> = (0..3).map(|_| issue(&mut lane, 0)).collect();
-        assert_eq!(all.iter().map(|next| (next.offset, next.length)).collect::<Vec<_>>(), [
-            (20, 5),
-            (10, 10),
-            (0, 10)
-        ]);
+        assert_eq!(
+            all.iter().map(|next| (next.offset, next.length)).collect::<Vec<_>>(),
+            [(20, 5), (10, 10), (0, 10)]
+        );
         assert_eq!(lane.next(), Offer::Nothing);
         let over: Vec<bool> = (0..3).map(|_| lane.ended(Op(0), true)).collect();
         assert_eq!(over, [false, false, true]);

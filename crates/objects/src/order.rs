@@ -139,6 +139,19 @@ impl Order {
         Some(chosen)
     }
 
+    /// The next object of a batch, if it fits.
+    pub fn next_in(&mut self, fits: impl Fn(u64) -> bool) -> Option<u64> {
+        if self.is_over() || self.window.is_some() {
+            return None;
+        }
+        let nth = self.nth();
+        fits(nth).then(|| {
+            self.left -= 1;
+            self.turn += 1;
+            nth
+        })
+    }
+
     /// Number of the object in this turn.
     fn nth(&mut self) -> u64 {
         let (pass, turn) = (self.turn / self.count, self.turn % self.count);
@@ -172,7 +185,9 @@ impl Order {
             _ if ready.is_empty() => None,
             _ => {
                 let drawn = first + self.random.below(end - first);
-                ready.clone().map(|at| first + (drawn - first + at - first) % (end - first))
+                ready
+                    .clone()
+                    .map(|at| first + (drawn - first + at - first) % (end - first))
                     .take(8)
                     .find(|nth| !busy(*nth))
             }
@@ -188,11 +203,6 @@ impl Order {
                 Some(Chosen { nth: end, op: ObjectOp::Put })
             }
         }
-    }
-
-    /// Number of objects that exist at the end, counted from the first one.
-    pub fn end(&self) -> Option<u64> {
-        self.window.map(|window| window.end)
     }
 }
 

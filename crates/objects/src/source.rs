@@ -138,13 +138,13 @@ enum Drawn {
 impl Settings {
     /// Number of the worker's objects, buckets or lists.
     fn count(&self) -> u64 {
-        let (objects, buckets) = (&self.objects, self.objects.buckets.len() as u64);
+        let objects = &self.objects;
         let lists = objects.has(ObjectOp::List) || objects.has(ObjectOp::ListVersions);
         if lists && objects.list_directories {
             return self.catalog.directories(self.worker);
         }
         if lists || objects.ops().all(ObjectOp::is_on_bucket) {
-            return self.catalog.buckets_of(self.worker, buckets);
+            return self.catalog.buckets_of(self.worker);
         }
         self.catalog.count(self.worker)
     }
@@ -170,6 +170,10 @@ impl Settings {
             lane
         };
         lane.nth = nth;
+        if op == ObjectOp::CompleteUpload {
+            let upload = self.uploads.of(lane.object.number(), 0);
+            lane.list.upload.clone_from(&uploads::lock(&upload).id);
+        }
         if op == ObjectOp::DeleteMany {
             self.batch(&mut lane, order);
         }
@@ -180,9 +184,9 @@ impl Settings {
     fn batch(&self, lane: &mut Lane, order: &mut Order) {
         lane.keys.push(lane.key.clone());
         while lane.keys.len() < self.objects.batch as usize {
-            let Some(nth) = order.next_in(|nth| {
-                self.catalog.object(self.worker, nth).bucket == lane.object.bucket
-            }) else {
+            let Some(nth) = order
+                .next_in(|nth| self.catalog.object(self.worker, nth).bucket == lane.object.bucket)
+            else {
                 break;
             };
             let mut key = String::new();
@@ -219,12 +223,10 @@ impl Settings {
 
     fn parts(&self, object: &Object, unit: u64) -> PartsLeft {
         let count = object.bytes.div_ceil(unit);
-        let shares = object.is_shared() || self.objects.uploads == candor_plan::objects::Uploads::Apart;
-        let upload = if shares {
-            self.uploads.of(object.number(), count)
-        } else {
-            uploads::new(count)
-        };
+        let shares =
+            object.is_shared() || self.objects.uploads == candor_plan::objects::Uploads::Apart;
+        let upload =
+            if shares { self.uploads.of(object.number(), count) } else { uploads::new(count) };
         PartsLeft { upload, unit, next: object.start, ends: self.objects.uploads }
     }
 
@@ -265,7 +267,9 @@ impl Source for Lanes {
         lane.began = lane.began.min(started);
         let is_over = lane.ended(slot.op, is_done);
         let (began, failed) = (lane.began, lane.failed);
-        if is_over && !failed && (self.settings.objects.part.or(self.settings.objects.range)).is_some()
+        if is_over
+            && !failed
+            && (self.settings.objects.part.or(self.settings.objects.range)).is_some()
         {
             spans.end(Some((Op(OBJECT), began)));
         }
@@ -287,7 +291,7 @@ impl Source for Lanes {
         }
         let lane = board.lane(slot.tag);
         if lane.in_flight == 0 && lane.is_over() {
-            board.ended(slot.tag, &self.settings);
+            board.ended(slot.tag);
         }
         if !self.ready.contains(&slot.tag) {
             self.ready.push(slot.tag);
@@ -301,6 +305,7 @@ impl Source for Lanes {
     fn begin(&mut self) {
         self.checking = Ticks(0);
         self.left = self.settings.budget;
+        self.board.borrow_mut().begin();
         self.order.begin(self.settings.budget);
     }
 

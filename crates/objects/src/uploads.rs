@@ -1,5 +1,6 @@
 //! Uploads in parts: state that the workers of a host share.
 
+use candor_s3::checksum::Sum;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,8 +11,8 @@ pub struct Part {
     pub number: u32,
     /// ETag, with its quotes.
     pub etag: String,
-    /// Checksum in base64; empty without one.
-    pub checksum: String,
+    /// Checksum, if the upload announced one.
+    pub sum: Option<Sum>,
 }
 
 /// Progress of an upload.

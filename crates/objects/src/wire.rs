@@ -18,6 +18,8 @@ use candor_s3::{Headers, Integrity, Login, Place, Site, Tag};
 
 use crate::board::Board;
 
+pub use build::COPY_SUFFIX;
+
 /// Values that all requests of a job share.
 pub struct Context {
     /// Work of the plan.
@@ -36,13 +38,15 @@ pub struct Context {
     pub get_headers: Headers,
     /// Headers of all other requests on objects.
     pub object_headers: Headers,
-    /// Headers of requests that set an ACL, and of new buckets.
+    /// Headers of requests that set an ACL.
     pub acl_headers: Headers,
+    /// Headers of new buckets.
+    pub bucket_headers: Headers,
     /// Tags of objects and buckets.
     pub tags: Vec<Tag>,
     /// Protection of uploads.
     pub integrity: Integrity,
-    /// `Content-MD5` or a checksum for each request that deletes several objects.
+    /// Uploads wait for `100 Continue`.
     pub expect_continue: bool,
 }
 
@@ -107,9 +111,7 @@ impl Buffers for Wire {
             Buffer::None => &[],
             // SAFETY: the buffer belongs to the slot while its request is in flight, has room for
             // the request's length, and only this thread uses it.
-            Buffer::Host(at) => unsafe {
-                std::slice::from_raw_parts(at.as_ptr(), length as usize)
-            },
+            Buffer::Host(at) => unsafe { std::slice::from_raw_parts(at.as_ptr(), length as usize) },
         }
     }
 
@@ -118,9 +120,7 @@ impl Buffers for Wire {
             Buffer::None => &mut [],
             // SAFETY: each slot's buffer has `room` bytes, belongs to the slot while its request is
             // in flight, and only this thread uses it.
-            Buffer::Host(at) => unsafe {
-                std::slice::from_raw_parts_mut(at.as_ptr(), self.room)
-            },
+            Buffer::Host(at) => unsafe { std::slice::from_raw_parts_mut(at.as_ptr(), self.room) },
         }
     }
 }
@@ -192,6 +192,9 @@ impl Io for Requests {
         wait_ns: Option<u64>,
         done: &mut Done,
     ) -> Option<Ticks> {
+        if std::mem::take(&mut self.wire.board.borrow_mut().has_begun) {
+            self.carrier.begin();
+        }
         for index in self.pending.drain(..) {
             self.carrier.start(index as usize, &mut self.wire);
         }

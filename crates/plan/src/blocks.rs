@@ -42,6 +42,8 @@ pub struct Blocks {
     /// Operations come in pairs of the two directions of a half and half mix: both at the same
     /// offset, a trim before a read before a write.
     pub pairs: bool,
+    /// Bucket that holds the target's bytes, for the engine `http`.
+    pub bucket: Option<String>,
     /// Order of offsets.
     pub access: Access,
     /// One common position for all directions of an ordered access, or one per direction.

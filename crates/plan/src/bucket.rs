@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use smart_default::SmartDefault;
 
+use crate::listing::Deal;
 use crate::omit::is_default;
 use crate::text_serde::text_serde;
 use crate::units::UnitError;
@@ -96,6 +97,9 @@ pub struct Members {
     pub objects: Vec<Member>,
     /// Bytes from which on an object is cut among all ranks; absent means none is.
     pub share_above: Option<Bytes>,
+    /// Ranks that get the objects which are not cut.
+    #[serde(skip_serializing_if = "is_default")]
+    pub deal: Deal,
 }
 
 /// Objects that exist.

@@ -73,7 +73,12 @@ pub struct Objects {
     /// Check that a list has exactly the keys of the plan, in order.
     #[serde(skip_serializing_if = "is_default")]
     pub check_list: bool,
-    /// Reads and deletes of a missing object are no failures; the result counts them separately.
+    /// Tags, ACLs, versioning and locks that are read must equal the values that the same headers
+    /// would put; versioning must be enabled.
+    #[serde(skip_serializing_if = "is_default")]
+    pub check_settings: bool,
+    /// Reads and deletes of a missing object, deletes of a missing bucket and completions of a
+    /// missing upload are no failures; the result counts them separately.
     #[serde(skip_serializing_if = "is_default")]
     pub missing_ok: bool,
     /// Repetition of failed requests.
@@ -210,7 +215,7 @@ pub enum ChecksumAlgorithm {
 pub struct UploadHeaders {
     /// Storage class.
     pub storage_class: Option<String>,
-    /// Canned ACL, or grants as `NAME=VALUE` of `x-amz-grant-NAME` headers.
+    /// Canned ACL, or grants as `NAME=VALUE` of `x-amz-grant-NAME` headers, separated by `;`.
     pub acl: Option<String>,
     /// Encryption at the server.
     pub encryption: Option<Encryption>,
@@ -221,7 +226,7 @@ pub struct UploadHeaders {
     #[serde(skip_serializing_if = "is_default")]
     pub tags: u32,
     /// Retention of objects: mode `GOVERNANCE` or `COMPLIANCE`, for `put_retention` and
-    /// `put_lock`.
+    /// `put_lock`; `create_bucket` then enables locks.
     pub retention: Option<Retention>,
 }
 
@@ -289,7 +294,7 @@ pub enum ObjectOp {
 }
 
 /// The table of operations: one row per [`ObjectOp`], in its order; then parts of uploads, aborted
-/// uploads, and times of whole objects that take several requests.
+/// uploads, and times of whole objects of jobs with parts or ranges.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of("get", Figure::Read).moving(),
     Operation::of("put", Figure::Write).moving().destroying(),

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use candor_engine::names;
 use candor_engine::{Prepared, Session, SkippedJob};
 use candor_entries::Lists;
+use candor_objects::Buckets;
 use candor_observe::{Roots, Sampler, SnapshotDetail, read_again};
 use candor_plan::rank::HostIndex;
 use candor_plan::{Job, Layout, OnFailure, PathText, Phase, Plan, PlanPath, Problem, Target};
@@ -75,6 +76,8 @@ pub struct Local {
     lists: Lists,
     schedulers: Schedulers,
     tracer: RunTracer,
+    /// Buckets of the plan.
+    buckets: Buckets,
     /// Memory that is kept from the page cache until the run ends.
     occupied: Option<OccupiedMemory>,
     /// Notes that no result has brought yet.
@@ -104,6 +107,7 @@ impl Local {
             lists: Lists::default(),
             schedulers: Schedulers::default(),
             tracer: RunTracer::default(),
+            buckets: Buckets::default(),
             occupied: None,
             notes: Vec::new(),
             begun: false,
@@ -345,6 +349,7 @@ impl Runner for Local {
         // Phases behind the first may find what others made.
         plan.phases.first().map_or(Ok(()), |first| target_check::check(plan, first))?;
         self.read_lists(plan)?;
+        self.buckets.open(plan, &mut self.session.kept).map_err(RunError::BadPlan)?;
         let upcoming = Upcoming::all(plan, &self.lists);
         self.guard.admit(&upcoming)?;
         free_space::check(&upcoming)?;
@@ -441,7 +446,8 @@ impl Runner for Local {
                 bytes_total: 0,
             });
         }
-        let left = self.guard.remove_files();
+        let mut left = self.guard.remove_files();
+        left.extend(self.buckets.close(&mut self.session.kept));
         for note in &left {
             let sentence = format!("{}: {}; {}", note.asked, note.did, note.why);
             self.channels.events.send(Event::Warned { sentence });

@@ -155,7 +155,8 @@ impl UnixClock {
         if now >= self.until {
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             self.unix_s = since.as_secs();
-            self.until = now + Duration::from_nanos(1_000_000_000 - u64::from(since.subsec_nanos()));
+            self.until =
+                now + Duration::from_nanos(1_000_000_000 - u64::from(since.subsec_nanos()));
         }
         self.unix_s
     }

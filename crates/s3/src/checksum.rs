@@ -103,6 +103,12 @@ impl Sum {
         Sum { algorithm, bytes }
     }
 
+    /// The checksum in a header of an answer; none if the text is no such checksum.
+    pub fn of_text(algorithm: Algorithm, text: &str) -> Option<Sum> {
+        let bytes = encode::from_base64(text)?;
+        (bytes.len() == algorithm.length()).then(|| Sum::new(algorithm, &bytes))
+    }
+
     fn of_crc(algorithm: Algorithm, crc: u64) -> Sum {
         let unused = 8 - algorithm.length();
         Sum::new(algorithm, &crc.to_be_bytes()[unused..])

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::encode;
+
 mod list;
 mod profile;
 mod search;
@@ -45,6 +47,11 @@ impl Secret {
     pub fn new(place: &str, text: &str) -> Result<Secret, CredentialError> {
         printable(place, text)?;
         Ok(Secret(text.to_owned()))
+    }
+
+    /// A key of bytes, as base64.
+    pub fn of_bytes(bytes: &[u8]) -> Secret {
+        Secret::made(encode::to_base64(bytes))
     }
 
     /// A text that this crate made.
@@ -105,6 +112,11 @@ impl Credentials {
             secret_key: Secret::new(place, secret_key)?,
             session_token: session_token.map(|token| Secret::new(place, token)).transpose()?,
         })
+    }
+
+    /// The secret.
+    pub fn secret_key(&self) -> &Secret {
+        &self.secret_key
     }
 
     /// Name of the key. Requests contain it.

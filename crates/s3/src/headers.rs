@@ -56,6 +56,16 @@ pub enum CannedAcl {
 }
 
 impl CannedAcl {
+    /// Each list.
+    pub const ALL: [CannedAcl; 6] = [
+        CannedAcl::Private,
+        CannedAcl::PublicRead,
+        CannedAcl::PublicReadWrite,
+        CannedAcl::AuthenticatedRead,
+        CannedAcl::BucketOwnerRead,
+        CannedAcl::BucketOwnerFullControl,
+    ];
+
     /// Name in headers.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,5 +1,5 @@
 //! S3, Swift and WebDAV: keys and operations to signed requests, answers to values. No I/O, except
-//! reading files of credentials.
+//! reading files of credentials, and the connections of `carrier`.
 //!
 //! | module | content |
 //! | --- | --- |
@@ -11,7 +11,8 @@
 //! | `answers` | documents, errors with class and remedy |
 //! | `names` | rules of buckets and keys, `s3://` addresses |
 //! | `site` | endpoint, region, position of the bucket's name |
-//! | `credentials` | keys of users, and their files |
+//! | `credentials` `vault` | keys of users and their files; secrets given to this process |
+//! | `carrier` | attempts of operations over connections, and their counts |
 
 pub mod answers;
 pub mod carrier;
@@ -26,6 +27,7 @@ mod names;
 pub mod requests;
 mod sign;
 mod site;
+pub mod vault;
 mod xml;
 
 pub use crate::chunked::MIN_CHUNK;

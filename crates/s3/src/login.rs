@@ -103,6 +103,16 @@ impl Login {
         Login::Basic(Secret::made(encode::to_base64(text.as_bytes())))
     }
 
+    /// Login of WebDAV with the keys of a user.
+    pub fn of_user(user: &Credentials) -> Login {
+        Login::basic(&user.access_key, &user.secret_key)
+    }
+
+    /// Login of Swift: the secret of a user is the token.
+    pub fn token(user: &Credentials) -> Login {
+        Login::Token(user.secret_key.clone())
+    }
+
     /// Completes a request without a body, or with a body of its own.
     pub fn finish(&mut self, request: &mut Request, place: &Place, unix_s: u64) {
         let payload =

@@ -41,11 +41,7 @@ pub fn request(wire: &Wire, slot: usize, draft: &mut Draft<'_>) {
     let place = &wire.context.places[endpoint][lane.object.bucket as usize];
     let parts = Parts { context: &wire.context, current, lane, place };
     match current.op.0 {
-        PUT_PART => parts.put_part(draft),
-        LIST_PARTS => parts.of_upload(draft, Parts::list_parts),
-        ABORT_UPLOAD => parts.of_upload(draft, |_, request, upload| {
-            requests::abort_upload(request, upload);
-        }),
+        PUT_PART | LIST_PARTS | ABORT_UPLOAD => parts.of_upload(current.op.0, draft),
         row => parts.of_op(ObjectOp::ALL[usize::from(row)], wire, slot, draft),
     }
     if matches!(current.op.0, PUT_PART) || current.op.0 == ObjectOp::Put as u8 {
@@ -84,11 +80,11 @@ impl Parts<'_> {
             ObjectOp::CreateUpload => {
                 requests::create_upload(request, &object, &context.put_headers);
             }
-            ObjectOp::CompleteUpload => self.of_upload(draft, Parts::complete),
+            ObjectOp::CompleteUpload => self.of_upload(op as u8, draft),
             ObjectOp::PutRetention => self.retain(draft),
             ObjectOp::CreateBucket => {
                 let site = &context.sites[wire.endpoints[slot]];
-                requests::create_bucket(request, place, site, &context.acl_headers);
+                requests::create_bucket(request, place, site, &context.bucket_headers);
             }
             ObjectOp::HeadBucket => requests::head_bucket(request, place),
             ObjectOp::DeleteBucket => requests::delete_bucket(request, place),
@@ -145,27 +141,20 @@ impl Parts<'_> {
         }
     }
 
-    fn put_part(&self, draft: &mut Draft<'_>) {
-        self.of_upload(draft, |parts, request, upload| {
-            let unit = parts.context.objects.part.map_or(1, |part| part.0.max(1));
-            let number = (parts.current.offset / unit + 1) as u32;
-            requests::put_part(request, upload, number, &parts.context.part_headers);
-        });
-    }
-
     /// Writes a request on the lane's upload.
-    fn of_upload(
-        &self,
-        draft: &mut Draft<'_>,
-        write: impl Fn(&Parts<'_>, &mut Request, &Upload<'_>),
-    ) {
-        let object = self.object();
-        match self.lane.upload() {
-            Some(upload) => {
-                let id = lock(upload).id.clone();
-                write(self, draft.request, &Upload { object, id: &id });
+    fn of_upload(&self, row: u8, draft: &mut Draft<'_>) {
+        let shared = self.lane.upload().map(|upload| lock(upload).id.clone());
+        let id = shared.as_deref().unwrap_or(&self.lane.list.upload);
+        let (upload, request) = (Upload { object: self.object(), id }, &mut *draft.request);
+        match row {
+            PUT_PART => {
+                let unit = self.context.objects.part.map_or(1, |part| part.0.max(1));
+                let number = (self.current.offset / unit + 1) as u32;
+                requests::put_part(request, &upload, number, &self.context.part_headers);
             }
-            None => write(self, draft.request, &Upload { object, id: &self.lane.list.upload }),
+            LIST_PARTS => self.list_parts(request, &upload),
+            ABORT_UPLOAD => requests::abort_upload(request, &upload),
+            _ => self.complete(request, &upload),
         }
     }
 

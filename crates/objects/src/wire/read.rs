@@ -5,10 +5,10 @@ use candor_plan::objects::{ABORT_UPLOAD, LIST_PARTS, ObjectOp, PUT_PART};
 use candor_record::http::FailureClass;
 use candor_s3::answers::{self, AnswerError, Created};
 use candor_s3::carrier::Failure;
-use candor_s3::checksum::{Algorithm, Check, check};
+use candor_s3::checksum::{Check, Sum, check};
 
 use super::{Current, Wire};
-use crate::board::{Board, ReadOf};
+use crate::board::{Board, Disorder, ReadOf};
 use crate::lanes::ListState;
 use crate::uploads::{Part, State, lock};
 
@@ -88,7 +88,7 @@ fn get(wire: &mut Wire, slot: usize, answer: &Answer) -> Read {
                     "{} of the answer is {answered}, of its bytes {}: the bytes were changed \
                      between storage and client; compare with a direct connection",
                     algorithm.name(),
-                    computed.text().as_str()
+                    computed
                 );
                 wire.board.borrow_mut().stats.mismatches += 1;
                 return Err(Failure::of_client(FailureClass::Checksum, message));
@@ -131,11 +131,13 @@ fn put_part(wire: &mut Wire, current: Current, answer: &Answer) -> Read {
     let objects = &wire.context.objects;
     let unit = objects.part.map_or(1, |part| part.0.max(1));
     let etag = answer.header("etag").unwrap_or_default().to_owned();
-    let algorithms = Algorithm::ALL.into_iter();
-    let sum = algorithms.filter_map(|algorithm| {
-        algorithm.parse(answer.header(algorithm.header())?)
-    });
-    let part = Part { number: (current.offset / unit + 1) as u32, etag, sum: { sum }.next() };
+    // The completion repeats a checksum only if the upload announced one.
+    let sum = wire
+        .context
+        .integrity
+        .checksum
+        .and_then(|algorithm| Sum::of_text(algorithm, answer.header(algorithm.header())?));
+    let part = Part { number: (current.offset / unit + 1) as u32, etag, sum };
     let mut board = wire.board.borrow_mut();
     if let Some(upload) = board.lane(current.lane).upload() {
         lock(upload).parts.push(part);
@@ -189,7 +191,7 @@ fn list(wire: &mut Wire, current: Current, answer: &Answer) -> Read {
         let message = "the list is not complete, and has no token of the next page".to_owned();
         return Err(Failure::of_client(FailureClass::Malformed, message));
     }
-    board.count_page(count, is_short && !is_full, order);
+    board.page(count, is_short && !is_full, order);
     Ok(0)
 }
 
@@ -201,17 +203,8 @@ fn list_versions(wire: &mut Wire, current: Current, answer: &Answer) -> Read {
     lane.list.keys += count;
     (lane.list.last, lane.list.token) = (page.next_key, page.next_version);
     lane.list.is_over = !page.is_truncated;
-    board.count_page(count, false, Disorder::default());
+    board.page(count, false, Disorder::default());
     Ok(0)
-}
-
-/// Keys of a page that are not in order.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Disorder {
-    /// Keys that came twice in a row.
-    pub twice: u64,
-    /// Keys below an earlier one.
-    pub below: u64,
 }
 
 /// Compares each key with the previous one, over pages.

@@ -1,0 +1,60 @@
+//! Objects that jobs of this run put on this host: later jobs read them, and the end of the run
+//! removes them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use crate::keys::Catalog;
+
+/// Objects that a job put.
+pub struct MadeBy {
+    /// Names of the plan's buckets.
+    pub buckets: Vec<String>,
+    /// Objects of the job.
+    pub catalog: Arc<Catalog>,
+    /// Objects of each worker, from the first one.
+    pub counts: Vec<u64>,
+    /// The job copied objects, too.
+    pub copies: bool,
+    /// The job's time was up before its work was done.
+    pub cut: bool,
+    /// First and last moment of the job.
+    pub times: [Instant; 2],
+}
+
+/// Objects that all jobs put so far. Clones share them.
+#[derive(Clone, Default)]
+pub struct Made(Arc<Mutex<Vec<MadeBy>>>);
+
+impl Made {
+    /// Adds the objects of a job.
+    pub fn add(&self, made: MadeBy) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(made);
+    }
+
+    /// Objects of each worker that the last job on these buckets put; none without such a job, or
+    /// if that job did all of its work.
+    pub fn reached(&self, buckets: &[String]) -> Option<Vec<u64>> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = all.iter().rev().find(|made| made.buckets == buckets)?;
+        last.cut.then(|| last.counts.clone())
+    }
+
+    /// Objects of each worker that the last job on these buckets put.
+    pub fn counts(&self, buckets: &[String]) -> Option<Vec<u64>> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().rev().find(|made| made.buckets == buckets).map(|made| made.counts.clone())
+    }
+
+    /// First and last moment at which jobs put objects into these buckets.
+    pub fn times(&self, buckets: &[String]) -> Option<[Instant; 2]> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let times = all.iter().filter(|made| made.buckets == buckets).map(|made| made.times);
+        times.reduce(|[from, to], [first, last]| [from.min(first), to.max(last)])
+    }
+
+    /// Takes all of them, to remove the objects.
+    pub fn take(&self) -> Vec<MadeBy> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
