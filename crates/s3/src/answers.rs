@@ -36,6 +36,12 @@ pub fn check(answer: &Answer) -> Answered<()> {
     Err(Box::new(AnswerError::of(answer)))
 }
 
+/// ETag of an answer, without quotes.
+pub fn etag(answer: &Answer) -> Option<&str> {
+    let text = answer.header("etag")?;
+    Some(text.strip_prefix("W/").unwrap_or(text).trim_matches('"'))
+}
+
 /// A value that collects the elements of a document.
 trait Collect: Default {
     /// Name of the root.

@@ -14,6 +14,15 @@ fn listed(key: &str, size: u64, etag: &str) -> Listed {
 }
 
 #[test]
+fn etags_have_no_quotes() {
+    for text in ["\"e-2\"", "e-2", "W/\"e-2\""] {
+        let head = format!("ETag: {text}\r\n").into_bytes();
+        assert_eq!(etag(&Answer { head, ..Answer::default() }), Some("e-2"));
+    }
+    assert_eq!(etag(&Answer::default()), None);
+}
+
+#[test]
 fn a_page_of_keys() {
     let page = list_objects(&answer(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\

@@ -31,9 +31,13 @@ pub fn of(error: &AnswerError) -> Option<String> {
         ("MethodNotAllowed" | "NotImplemented", _) | ("", 405 | 501) => {
             "the server does not support this operation"
         }
-        ("AccessDenied" | "AllAccessDisabled", _) | ("", 401 | 403) => {
+        ("AccessDenied" | "AllAccessDisabled", _) => {
             "check the rights of the access key for this bucket"
         }
+        ("AccessControlListNotSupported", _) => {
+            "set the bucket's object ownership to BucketOwnerPreferred, or omit ACLs"
+        }
+        ("", 401 | 403) => "check access key, secret key and rights for this bucket",
         _ => return None,
     };
     Some(remedy.to_owned())
