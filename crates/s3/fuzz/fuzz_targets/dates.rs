@@ -1,4 +1,4 @@
-//! Any head of an answer is read without panic: dates, rests, checksums.
+//! Any head of an answer is read without panic: dates, wait times, checksums.
 //!
 //! `cargo +nightly fuzz run dates`, in the folder above.
 #![no_main]

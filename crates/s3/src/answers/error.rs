@@ -52,13 +52,13 @@ pub struct AnswerError {
     pub code: String,
     /// Message of the server.
     pub message: String,
-    /// Bucket or key in the server's words.
+    /// Bucket or key as the server names it.
     pub resource: String,
     /// Id of the request in the server's logs.
     pub request_id: String,
     /// Region of the bucket.
     pub region: Option<String>,
-    /// Rest before the next attempt that the server requests.
+    /// Wait time that the server requests before the next attempt.
     pub retry_after: Option<Duration>,
 }
 
@@ -136,13 +136,13 @@ impl fmt::Display for AnswerError {
 
 impl std::error::Error for AnswerError {}
 
-fn class(status: u16, code: &str, has_rest: bool) -> Class {
+fn class(status: u16, code: &str, has_wait: bool) -> Class {
     match (status, code) {
         (200..=299, _) => Class::InsideSuccess,
         (429 | 509, _) | (_, "SlowDown" | "TooManyRequests" | "RequestLimitExceeded") => {
             Class::Throttled
         }
-        (503, _) if has_rest => Class::Throttled,
+        (503, _) if has_wait => Class::Throttled,
         (_, "RequestTimeTooSkewed") => Class::Clock,
         (304 | 412, _) => Class::Precondition,
         (300..=399, _) => Class::Redirected,
@@ -153,7 +153,7 @@ fn class(status: u16, code: &str, has_rest: bool) -> Class {
     }
 }
 
-/// Rest in `Retry-After`: seconds, or a date, which the `Date` of the answer precedes.
+/// Wait time in `Retry-After`: seconds, or a date, which is compared with `Date` of the answer.
 fn retry_after(answer: &Answer) -> Option<Duration> {
     let text = answer.header("retry-after")?;
     if let Ok(seconds) = text.parse() {
@@ -212,16 +212,17 @@ impl Body {
         Some(body)
     }
 
-    /// The first line of a text that is no document.
+    /// The first line of a text. Pages of HTML give no message.
     fn of_text(bytes: &[u8]) -> Body {
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_TEXT)]);
         let line = text.lines().map(str::trim).find(|line| !line.is_empty());
-        let clean = line.unwrap_or_default().chars().filter(|c| !c.is_control());
+        let line = line.filter(|line| !line.starts_with('<')).unwrap_or_default();
+        let clean = line.chars().filter(|c| !c.is_control());
         Body { message: clean.collect(), ..Body::default() }
     }
 }
 
-/// Words for a status without a body, as in answers to HEAD.
+/// Message for a status without a message, as in answers to HEAD.
 fn status_text(status: u16) -> &'static str {
     match status {
         301 | 302 | 307 | 308 => "redirected",

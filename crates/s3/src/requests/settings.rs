@@ -8,7 +8,7 @@ use crate::headers::{Headers, LockMode, Retention, Tag};
 use crate::site::Place;
 use crate::xml;
 
-/// A thing with tags and an access control list.
+/// A resource with tags and an access control list.
 #[derive(Clone, Copy, Debug)]
 pub enum Subject<'a> {
     /// A bucket.

@@ -52,7 +52,7 @@ fn classes_follow_status_and_code() {
 }
 
 #[test]
-fn rests_come_in_seconds_and_as_dates() {
+fn wait_times_come_in_seconds_and_as_dates() {
     let seconds = AnswerError::of(&answer(503, "Retry-After: 7\r\n", ""));
     assert_eq!(seconds.retry_after, Some(Duration::from_secs(7)));
     assert_eq!(seconds.class, Class::Throttled);
@@ -67,6 +67,8 @@ fn rests_come_in_seconds_and_as_dates() {
 fn other_bodies_give_their_first_line() {
     let error = AnswerError::of(&answer(503, "", "\n  too many connections\nbye"));
     assert_eq!((error.message.as_str(), error.class), ("too many connections", Class::Server));
+    let page = AnswerError::of(&answer(502, "", "<html><h1>Bad Gateway</h1></html>"));
+    assert_eq!(page.to_string(), "HTTP 502: bad gateway");
     let head = AnswerError::of(&answer(404, "", ""));
     assert_eq!(head.to_string(), "HTTP 404: not found");
     let redirect = AnswerError::of(&answer(301, "x-amz-bucket-region: eu-north-1\r\n", ""));
