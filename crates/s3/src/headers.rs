@@ -239,22 +239,25 @@ impl Headers {
     /// # Errors
     /// A name that is no token or is present already, and a value with control characters.
     pub fn add(&mut self, name: &str, value: &str) -> Result<(), HeaderError> {
-        let rule = match () {
-            () if name.is_empty() || !name.chars().all(is_token) => {
-                "a name consists of letters, digits and hyphens"
-            }
-            () if value.chars().any(char::is_control) => "a value has no control characters",
-            () if self.names().any(|other| other.eq_ignore_ascii_case(name)) => {
-                "present twice: give it once"
-            }
-            () => {
-                for text in [name, ": ", value.trim(), "\r\n"] {
-                    self.lines.push_str(text);
-                }
-                return Ok(());
-            }
-        };
-        Err(HeaderError { name: name.to_owned(), rule })
+        if let Some(rule) = self.broken_rule(name, value) {
+            return Err(HeaderError { name: name.to_owned(), rule });
+        }
+        for text in [name, ": ", value.trim(), "\r\n"] {
+            self.lines.push_str(text);
+        }
+        Ok(())
+    }
+
+    /// The rule that a new header breaks.
+    fn broken_rule(&self, name: &str, value: &str) -> Option<&'static str> {
+        if name.is_empty() || !name.chars().all(is_token) {
+            return Some("a name consists of letters, digits and hyphens");
+        }
+        if value.contains(char::is_control) {
+            return Some("a value has no control characters");
+        }
+        let is_present = self.names().any(|other| other.eq_ignore_ascii_case(name));
+        is_present.then_some("present twice: give it once")
     }
 
     /// Adds metadata of the user: `x-amz-meta-NAME`.

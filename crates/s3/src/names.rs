@@ -32,6 +32,19 @@ pub fn check_bucket(name: &str) -> Result<(), NameError> {
     }
 }
 
+/// Checks the name of a bucket in a path. Servers other than AWS accept names that break the rules
+/// of S3.
+///
+/// # Errors
+/// An empty name, and a name with a slash.
+pub fn check_path_bucket(name: &str) -> Result<(), NameError> {
+    if !name.is_empty() && !name.contains('/') {
+        return Ok(());
+    }
+    let rule = "a name is not empty and has no slash";
+    Err(NameError { what: "bucket", name: name.to_owned(), rule })
+}
+
 /// The rule that a bucket's name breaks.
 fn bucket_rule(name: &str) -> Option<&'static str> {
     const RESERVED_STARTS: [&str; 3] = ["xn--", "sthree-", "amzn-s3-demo-"];

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use crate::encode;
+use crate::names::{NameError, check_bucket, check_path_bucket};
 
 /// Position of the bucket's name in requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,14 +72,22 @@ impl Site {
     }
 
     /// The place of a bucket.
-    pub fn bucket(&self, name: &str) -> Place {
+    ///
+    /// # Errors
+    /// A name with a slash or without characters; with virtual hosts, a name that breaks a rule of
+    /// S3.
+    pub fn bucket(&self, name: &str) -> Result<Place, NameError> {
         let mut base = "/".to_owned();
         match self.addressing {
             Addressing::Path => {
+                check_path_bucket(name)?;
                 encode::path(&mut base, name);
-                Place { host: self.authority.clone(), base }
+                Ok(Place { host: self.authority.clone(), base })
             }
-            Addressing::VirtualHost => Place { host: format!("{name}.{}", self.authority), base },
+            Addressing::VirtualHost => {
+                check_bucket(name)?;
+                Ok(Place { host: format!("{name}.{}", self.authority), base })
+            }
         }
     }
 }
@@ -129,15 +138,27 @@ mod tests {
     #[test]
     fn both_addressings_lead_to_a_key() {
         let site = Site::new("host:9000", "r", Addressing::Path).unwrap();
-        let bucket = site.bucket("b");
+        let bucket = site.bucket("bkt").unwrap();
         assert_eq!(
             (bucket.host.as_str(), path_of(&bucket, "a b").as_str()),
-            ("host:9000", "/b/a%20b")
+            ("host:9000", "/bkt/a%20b")
         );
         assert_eq!(path_of(&site.root(), "b/k"), "/b/k");
         let site = Site::new("host:9000", "r", Addressing::VirtualHost).unwrap();
-        let bucket = site.bucket("b");
-        assert_eq!((bucket.host.as_str(), path_of(&bucket, "/k").as_str()), ("b.host:9000", "//k"));
+        let bucket = site.bucket("bkt").unwrap();
+        assert_eq!(
+            (bucket.host.as_str(), path_of(&bucket, "/k").as_str()),
+            ("bkt.host:9000", "//k")
+        );
+    }
+
+    #[test]
+    fn a_name_cannot_leave_its_position() {
+        let site = Site::new("host", "r", Addressing::VirtualHost).unwrap();
+        assert!(site.bucket("a\r\nX: y").is_err() && site.bucket("a/b").is_err());
+        let site = Site::new("host", "r", Addressing::Path).unwrap();
+        assert!(site.bucket("").is_err() && site.bucket("a/b").is_err());
+        assert!(site.bucket("My_Bucket").is_ok());
     }
 
     #[test]

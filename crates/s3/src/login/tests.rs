@@ -18,7 +18,7 @@ fn keys() -> Credentials {
 /// An upload of `data`.
 fn upload(login: &mut Login, integrity: &Integrity, data: &[u8]) -> Request {
     let site = Site::new("s3.amazonaws.com", "us-east-1", Addressing::Path).unwrap();
-    let place = site.bucket("examplebucket");
+    let place = site.bucket("examplebucket").unwrap();
     let object = Object { place: &place, key: "chunkObject.txt", version: None };
     let mut headers = Headers::new();
     headers.storage_class("REDUCED_REDUNDANCY").unwrap();
@@ -127,7 +127,7 @@ fn bad_combinations_are_named() {
 #[test]
 fn a_second_request_needs_no_more_memory() {
     let site = Site::new("host", "r", Addressing::Path).unwrap();
-    let place = site.bucket("b");
+    let place = site.bucket("b").unwrap();
     let mut login = Login::s3(Some(keys()), &site);
     let integrity = Integrity {
         form: Form::ChunksTrailer(Algorithm::Sha256),

@@ -10,7 +10,7 @@ fn site_in(region: &str) -> Site {
 }
 
 fn bucket() -> Place {
-    site_in("r").bucket("b")
+    site_in("r").bucket("b").unwrap()
 }
 
 fn object(place: &Place) -> Object<'_> {
