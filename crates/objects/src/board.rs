@@ -123,7 +123,7 @@ impl Board {
     /// Ends the object of a lane.
     pub fn ended(&mut self, number: u32) {
         let Some(lane) = self.lanes[number as usize].take() else { return };
-        if lane.op == ObjectOp::Put {
+        if matches!(lane.op, ObjectOp::Put | ObjectOp::Copy) {
             self.put_count = self.put_count.max(lane.nth + 1);
         }
     }

@@ -12,7 +12,6 @@ use candor_record::Note;
 use crate::admin::{Admin, refusal};
 use crate::made::{Made, MadeBy};
 use crate::reach::{Reach, Refusal};
-use crate::wire::COPY_SUFFIX;
 
 /// Objects that existed below the prefixes of buckets before the run, by the buckets' names.
 #[derive(Clone, Debug, Default)]
@@ -185,10 +184,7 @@ fn remove(made: &MadeBy, buckets: &[Bucket]) -> Result<(), Note> {
             let object = made.catalog.object(worker as u32, nth);
             made.catalog.write_key(&object, &mut key);
             let number = object.bucket as usize;
-            keys[number].push(key.clone());
-            if made.copies {
-                keys[number].push(format!("{key}{COPY_SUFFIX}"));
-            }
+            keys[number].push(format!("{key}{}", made.suffix));
             if keys[number].len() >= 1000 {
                 delete(&mut admin, &buckets[number], number, &mut keys[number])?;
             }

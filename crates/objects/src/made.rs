@@ -14,12 +14,19 @@ pub struct MadeBy {
     pub catalog: Arc<Catalog>,
     /// Objects of each worker, from the first one.
     pub counts: Vec<u64>,
-    /// The job copied objects, too.
-    pub copies: bool,
+    /// End of the keys, in addition to the catalog's: copies have one.
+    pub suffix: &'static str,
     /// The job's time was up before its work was done.
     pub cut: bool,
     /// First and last moment of the job.
     pub times: [Instant; 2],
+}
+
+impl MadeBy {
+    /// True if the objects are in these buckets, with the catalog's keys.
+    fn has_objects_of(&self, buckets: &[String]) -> bool {
+        self.buckets == buckets && self.suffix.is_empty()
+    }
 }
 
 /// Objects that all jobs put so far. Clones share them.
@@ -36,20 +43,21 @@ impl Made {
     /// if that job did all of its work.
     pub fn reached(&self, buckets: &[String]) -> Option<Vec<u64>> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = all.iter().rev().find(|made| made.buckets == buckets)?;
+        let last = all.iter().rev().find(|made| made.has_objects_of(buckets))?;
         last.cut.then(|| last.counts.clone())
     }
 
     /// Objects of each worker that the last job on these buckets put.
     pub fn counts(&self, buckets: &[String]) -> Option<Vec<u64>> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().rev().find(|made| made.buckets == buckets).map(|made| made.counts.clone())
+        let last = all.iter().rev().find(|made| made.has_objects_of(buckets))?;
+        Some(last.counts.clone())
     }
 
     /// First and last moment at which jobs put objects into these buckets.
     pub fn times(&self, buckets: &[String]) -> Option<[Instant; 2]> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let times = all.iter().filter(|made| made.buckets == buckets).map(|made| made.times);
+        let times = all.iter().filter(|made| made.has_objects_of(buckets)).map(|made| made.times);
         times.reduce(|[from, to], [first, last]| [from.min(first), to.max(last)])
     }
 

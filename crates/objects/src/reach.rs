@@ -7,7 +7,7 @@ use std::time::Duration;
 use candor_http::{Endpoint, Settings, Transport};
 use candor_plan::bucket::{self, Bucket, CredentialSource, Protocol};
 use candor_s3::credentials::{Found, Host, find};
-use candor_s3::{Addressing, CredentialList, Credentials, Login, Place, Site, check_bucket, vault};
+use candor_s3::{Addressing, CredentialList, Credentials, Login, Place, Site, vault};
 
 /// A reason why buckets cannot be accessed, with its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,12 +51,6 @@ impl Reach {
         let Some(first) = buckets.first() else {
             return Err(Refusal::new("no bucket is named", "name a bucket"));
         };
-        if first.protocol == Protocol::S3 {
-            for bucket in buckets {
-                check_bucket(&bucket.bucket)
-                    .map_err(|error| Refusal::new(error.to_string(), "use another name"))?;
-            }
-        }
         let profile = match &first.credentials {
             CredentialSource::Profile(name) => Some(name.as_str()),
             _ => None,
@@ -77,7 +71,8 @@ impl Reach {
         let endpoints = endpoints(first, &found, &region)?;
         let sites = endpoints.iter().map(|endpoint| site(first, endpoint, &region));
         let sites = sites.collect::<Result<Vec<_>, _>>()?;
-        let places = sites.iter().map(|site| places(first.protocol, site, buckets)).collect();
+        let places = sites.iter().map(|site| places(first.protocol, site, buckets));
+        let places = places.collect::<Result<Vec<_>, _>>()?;
         let is_tls = endpoints.iter().any(|endpoint| endpoint.scheme.name() == "https");
         Ok(Reach {
             transport: transport(first, endpoints)?,
@@ -139,13 +134,13 @@ fn site(bucket: &Bucket, endpoint: &Endpoint, region: &str) -> Result<Site, Refu
         .map_err(|error| Refusal::new(error.to_string(), "correct the endpoint or addressing"))
 }
 
-fn places(protocol: Protocol, site: &Site, buckets: &[&Bucket]) -> Vec<Place> {
+fn places(protocol: Protocol, site: &Site, buckets: &[&Bucket]) -> Result<Vec<Place>, Refusal> {
     let each = buckets.iter().map(|bucket| {
         if protocol == Protocol::Webdav && bucket.bucket.is_empty() {
-            site.root()
-        } else {
-            site.bucket(&bucket.bucket)
+            return Ok(site.root());
         }
+        let place = site.bucket(&bucket.bucket);
+        place.map_err(|error| Refusal::new(error.to_string(), "use another name"))
     });
     each.collect()
 }

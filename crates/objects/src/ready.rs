@@ -37,7 +37,7 @@ use crate::order::Budget;
 use crate::reach::{Reach, Refusal};
 use crate::source::{Lanes, Settings};
 use crate::uploads::{State, Uploads, lock};
-use crate::wire::{Context, Requests, Wire, errno_of};
+use crate::wire::{COPY_SUFFIX, Context, Requests, Wire, errno_of};
 
 /// Choices of a worker's seed: gaps between requests.
 const PACE: u64 = 0x7061_6365;
@@ -421,7 +421,7 @@ impl JobWork for ReadyObjects {
                 buckets: self.objects.buckets.clone(),
                 catalog: self.catalog.clone(),
                 counts: std::mem::take(&mut done.counts),
-                copies: self.objects.has(ObjectOp::Copy),
+                suffix: if self.objects.has(ObjectOp::Copy) { COPY_SUFFIX } else { "" },
                 cut: done.cut,
                 times: [self.began, Instant::now()],
             });
