@@ -190,11 +190,10 @@ impl Connection {
         let has_body = self.request.length() > 0;
         let holds = has_body && expects_continue(&self.request.headers);
         self.hold = holds.then_some(self.started + CONTINUE_WAIT);
-        if self.is_kept {
-            self.answer.earlier_requests = self.earlier_requests;
-        } else {
+        if !self.is_kept {
             self.earlier_requests = 0;
         }
+        self.answer.earlier_requests = self.earlier_requests;
     }
 
     fn write_head(&mut self, shared: &Shared) {
@@ -487,7 +486,7 @@ impl Connection {
             Ok(())
         })?;
         self.note_received(shared, now);
-        if has_closed {
+        if has_closed && !self.parser.is_done() {
             self.parser.end_of_input(&self.answer)?;
         }
         Ok(bytes)

@@ -60,7 +60,7 @@ pub struct Link {
     tunnel: Option<Box<Tunnel>>,
     readable: bool,
     writable: bool,
-    /// The peer sends no more, by an event.
+    /// The peer sends no more, by an event or by TLS.
     peer_closed: bool,
     peer: Option<SocketAddr>,
     /// Added to the number of the address: addresses before it were not reachable.
@@ -176,7 +176,9 @@ impl Link {
 
     /// An idle connection is of use: the server neither closed it nor sent bytes.
     pub fn is_alive(&mut self, input: &mut [u8]) -> bool {
-        let Some(socket) = &self.socket else { return false };
+        let Some(socket) = self.socket.as_ref().filter(|_| !self.peer_closed) else {
+            return false;
+        };
         if self.tls.is_none() {
             return !self.readable && socket.is_quiet();
         }
@@ -189,7 +191,7 @@ impl Link {
                 is_silent = false;
                 Ok(())
             });
-            if decrypted.is_err() || !is_silent {
+            if decrypted != Ok(false) || !is_silent {
                 return false;
             }
         }
@@ -495,6 +497,7 @@ impl Link {
                 reader.consume(consumed);
             }
             if state.peer_has_closed() {
+                self.peer_closed = true;
                 return Ok(true);
             }
             if bytes.is_empty() {

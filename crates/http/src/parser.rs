@@ -328,3 +328,6 @@ fn keep_lines(head: &mut Vec<u8>) {
     let status_line = head[blank..].iter().position(|byte| *byte == b'\n');
     head.drain(..blank + status_line.expect("a complete head has lines") + 1);
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 /// A scripted server. The script runs once; dropping the server waits for its end.
 pub struct Server {
@@ -100,4 +101,17 @@ impl<S: Read + Write> Peer<S> {
         self.stream.write_all(text.as_bytes()).unwrap();
         self.stream.flush().unwrap();
     }
+
+    /// Waits until the client closes the connection.
+    pub fn wait_for_close(&mut self) {
+        let mut rest = Vec::new();
+        // A reset is an end as well.
+        let _ = self.stream.read_to_end(&mut rest);
+    }
+}
+
+/// Closes a connection with a reset.
+pub fn reset(peer: Peer<TcpStream>) {
+    rustix::net::sockopt::set_socket_linger(&peer.stream, Some(Duration::ZERO)).unwrap();
+    drop(peer);
 }
