@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::answer::{Fault, FaultKind};
 use crate::endpoint::Endpoint;
+use crate::settings::FixedAddress;
 
 /// Age at which addresses are looked up again.
 const LIFE: Duration = Duration::from_secs(30);
@@ -20,6 +21,8 @@ const FAILURE_LIFE: Duration = Duration::from_secs(1);
 pub struct Addresses {
     host: String,
     port: u16,
+    /// Addresses that replace the look-up, if any.
+    fixed: Vec<SocketAddr>,
     known: Mutex<Known>,
 }
 
@@ -37,17 +40,17 @@ struct Known {
 pub struct Choice {
     /// The address.
     pub address: SocketAddr,
-    /// Number of the host's addresses.
-    pub of: usize,
     /// The call looked the host up.
     pub looked_up: bool,
 }
 
 impl Addresses {
     /// Addresses of an endpoint's host, not looked up yet.
-    pub fn new(endpoint: &Endpoint) -> Arc<Addresses> {
+    pub fn new(endpoint: &Endpoint, resolve: &[FixedAddress]) -> Arc<Addresses> {
         let (host, port) = (endpoint.host.clone(), endpoint.port);
-        Arc::new(Addresses { host, port, known: Mutex::default() })
+        let own = resolve.iter().filter(|fixed| fixed.host.eq_ignore_ascii_case(&host));
+        let fixed = own.map(|fixed| SocketAddr::new(fixed.address, port)).collect();
+        Arc::new(Addresses { host, port, fixed, known: Mutex::default() })
     }
 
     /// Address number `number`, modulo the number of addresses.
@@ -60,8 +63,8 @@ impl Addresses {
         } else if known.looked_up.is_none_or(|at| at.elapsed() >= LIFE) && !known.is_running {
             known.is_running = self.look_up_again();
         }
-        let of = known.list.len();
-        Ok(Choice { address: known.list[(number % of as u64) as usize], of, looked_up })
+        let index = (number % known.list.len() as u64) as usize;
+        Ok(Choice { address: known.list[index], looked_up })
     }
 
     /// Marks the addresses as old, after a connect error.
@@ -84,7 +87,7 @@ impl Addresses {
         {
             return Err(failure.clone());
         }
-        let found = look_up(&self.host, self.port);
+        let found = self.look_up();
         known.looked_up = Some(Instant::now());
         known.failure = found.as_ref().err().cloned();
         known.list = found?;
@@ -96,7 +99,7 @@ impl Addresses {
         let addresses = Arc::clone(self);
         let thread = thread::Builder::new().name("look-up".to_owned());
         let started = thread.spawn(move || {
-            let found = look_up(&addresses.host, addresses.port);
+            let found = addresses.look_up();
             let mut known = addresses.lock();
             known.is_running = false;
             known.looked_up = Some(Instant::now());
@@ -108,50 +111,63 @@ impl Addresses {
         started.is_ok()
     }
 
+    /// Addresses of all families, each once.
+    fn look_up(&self) -> Result<Vec<SocketAddr>, Fault> {
+        if !self.fixed.is_empty() {
+            return Ok(self.fixed.clone());
+        }
+        let host = &self.host;
+        let found = (host.as_str(), self.port).to_socket_addrs().map_err(|error| Fault {
+            kind: FaultKind::Lookup,
+            errno: error.raw_os_error(),
+            message: format!("the name \"{host}\" has no address: {error}"),
+        })?;
+        let mut list = Vec::new();
+        for address in found {
+            if !list.contains(&address) {
+                list.push(address);
+            }
+        }
+        if list.is_empty() {
+            let message = format!("the name \"{host}\" has no address");
+            return Err(Fault::new(FaultKind::Lookup, message));
+        }
+        Ok(list)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Addresses of all families, each once.
-fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, Fault> {
-    let found = (host, port).to_socket_addrs().map_err(|error| Fault {
-        kind: FaultKind::Lookup,
-        errno: error.raw_os_error(),
-        message: format!("the name \"{host}\" has no address: {error}"),
-    })?;
-    let mut list = Vec::new();
-    for address in found {
-        if !list.contains(&address) {
-            list.push(address);
-        }
-    }
-    if list.is_empty() {
-        let message = format!("the name \"{host}\" has no address");
-        return Err(Fault::new(FaultKind::Lookup, message));
-    }
-    Ok(list)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn addresses_of(url: &str) -> Arc<Addresses> {
+        Addresses::new(&url.parse().unwrap(), &[])
+    }
+
     #[test]
-    fn addresses_are_dealt_in_turn() {
-        let addresses = Addresses::new(&"http://127.0.0.1:9000".parse().unwrap());
-        let mut list = addresses.all().unwrap();
-        list.push("127.0.0.2:9000".parse().unwrap());
-        addresses.lock().list = list.clone();
-        for number in 0..4 {
+    fn fixed_addresses_are_dealt_in_turn() {
+        let fixed = ["10.0.0.1", "10.0.0.2", "::1"].map(|address| FixedAddress {
+            host: "Store".to_owned(),
+            address: address.parse().unwrap(),
+        });
+        let other = FixedAddress { host: "other".to_owned(), ..fixed[0].clone() };
+        let resolve: Vec<_> = fixed.into_iter().chain([other]).collect();
+        let addresses = Addresses::new(&"http://store:9000".parse().unwrap(), &resolve);
+        let expected = ["10.0.0.1:9000", "10.0.0.2:9000", "[::1]:9000"];
+        for number in 0..6 {
             let choice = addresses.choose(number).unwrap();
-            assert_eq!((choice.address, choice.of), (list[number as usize % 2], 2));
+            assert_eq!(choice.address, expected[number as usize % 3].parse().unwrap());
+            assert_eq!(choice.looked_up, number == 0);
         }
     }
 
     #[test]
     fn a_name_without_an_address_is_a_fault_that_names_it() {
-        let addresses = Addresses::new(&"http://bad..name".parse().unwrap());
+        let addresses = addresses_of("http://bad..name");
         let fault = addresses.choose(0).unwrap_err();
         assert_eq!(fault.kind, FaultKind::Lookup);
         assert!(fault.message.contains("\"bad..name\""), "{fault:?}");
@@ -160,7 +176,7 @@ mod tests {
 
     #[test]
     fn old_addresses_are_looked_up_again_on_another_thread() {
-        let addresses = Addresses::new(&"http://127.0.0.1:9000".parse().unwrap());
+        let addresses = addresses_of("http://127.0.0.1:9000");
         assert!(addresses.choose(0).unwrap().looked_up);
         let old = "127.0.0.9:9000".parse().unwrap();
         addresses.lock().list = vec![old];

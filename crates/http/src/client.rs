@@ -1,5 +1,6 @@
 //! Slots with one connection each, driven by one thread.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -56,7 +57,7 @@ pub struct Connected {
     /// Times.
     pub moments: Moments,
     /// Address of the server, if one was tried.
-    pub peer: Option<std::net::SocketAddr>,
+    pub peer: Option<SocketAddr>,
     /// Failure.
     pub fault: Option<Fault>,
 }
@@ -92,11 +93,11 @@ impl Client {
     }
 
     /// Connects all slots without a connection, and waits for them. Results are in the order of
-    /// the slots.
+    /// the slots; the result of a kept connection has no times.
     pub fn connect_all(&mut self) -> Vec<Connected> {
         assert_eq!(self.in_flight, 0, "connections are made before requests");
         for slot in 0..self.slots.len() {
-            self.slots[slot].begin_connect();
+            self.slots[slot].begin_connect(&mut self.input);
             self.in_flight += 1;
             self.drive(slot, &mut NoBuffers);
         }

@@ -141,9 +141,15 @@ impl Connection {
         self.hold.map_or(self.deadline, |hold| hold.min(self.deadline))
     }
 
-    /// Starts to connect without a request.
-    pub fn begin_connect(&mut self) {
+    /// Starts to connect without a request, unless a connection is kept and alive.
+    pub fn begin_connect(&mut self, input: &mut [u8]) {
+        assert!(!self.is_active(), "the slot has a request already");
+        if self.link.is_ready() && !self.link.is_alive(input) {
+            self.closed_idle();
+        }
+        self.was_closed = false;
         self.started = Instant::now();
+        self.progress_ns = 0;
         self.answer.clear();
         self.goal = Goal::Connect;
     }
@@ -152,6 +158,7 @@ impl Connection {
     pub fn begin(&mut self, shared: &Shared, input: &mut [u8]) {
         assert!(!self.is_active(), "the slot has a request already");
         self.started = Instant::now();
+        self.progress_ns = 0;
         self.stats.requests += 1;
         self.answer.clear();
         self.write_head(shared);

@@ -41,6 +41,6 @@ pub use crate::endpoint::{Endpoint, Scheme};
 pub use crate::parser::{Direct, Parser};
 pub use crate::problem::Problem;
 pub use crate::request::{Into, Method, Piece, Request};
-pub use crate::settings::Settings;
+pub use crate::settings::{FixedAddress, Settings};
 pub use crate::tcp_info::TcpInfo;
 pub use crate::transport::Transport;

@@ -1,11 +1,21 @@
 //! Settings that all connections share.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use smart_default::SmartDefault;
 
 use crate::endpoint::Endpoint;
+
+/// Address of a host that is not looked up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FixedAddress {
+    /// Name of the host.
+    pub host: String,
+    /// One of its addresses.
+    pub address: IpAddr,
+}
 
 /// Settings of a transport.
 #[derive(Clone, Debug, SmartDefault)]
@@ -18,6 +28,8 @@ pub struct Settings {
     pub ca_file: Option<PathBuf>,
     /// Plain HTTP proxy. Servers with TLS are reached through `CONNECT`.
     pub proxy: Option<Endpoint>,
+    /// Addresses that replace the look-up of their hosts.
+    pub resolve: Vec<FixedAddress>,
     /// Limit of a connect to one address, and of the steps up to readiness after it.
     #[default(Duration::from_secs(5))]
     pub connect_timeout: Duration,

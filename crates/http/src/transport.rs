@@ -58,10 +58,11 @@ impl Transport {
         } else {
             None
         };
-        let proxy = settings.proxy.as_ref().map(Addresses::new);
+        let resolve = &settings.resolve;
+        let proxy = settings.proxy.as_ref().map(|proxy| Addresses::new(proxy, resolve));
         let mut servers = Vec::new();
         for endpoint in &settings.endpoints {
-            let addresses = proxy.clone().unwrap_or_else(|| Addresses::new(endpoint));
+            let addresses = proxy.clone().unwrap_or_else(|| Addresses::new(endpoint, resolve));
             let tls = match (endpoint.scheme, &config) {
                 (Scheme::Https, Some(config)) => Some(endpoint_tls(endpoint, config)?),
                 _ => None,

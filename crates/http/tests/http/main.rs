@@ -2,6 +2,7 @@
 
 mod faults;
 mod info;
+mod mixed;
 mod plain;
 mod proxies;
 mod requests;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use candor_http::{Client, Into, NoBuffers, Piece, Request, Settings, Transport};
+use candor_http::{Client, Into, Moments, NoBuffers, Piece, Request, Settings, Transport};
 
 use crate::requests::{OneBuffer, client, get, put, settings};
 use crate::server::Server;
@@ -326,4 +326,17 @@ fn an_address_without_a_listener_is_passed_over() {
         let answer = client.answer(slot);
         assert_eq!((answer.status, answer.fault.clone()), (204, None));
     }
+}
+
+#[test]
+fn kept_connections_are_not_made_again() {
+    let server = Server::answers(vec![vec!["HTTP/1.1 204 No Content\r\n\r\n"]]);
+    let mut client = client(settings(&server.url), 1);
+    let first = client.connect_all().remove(0);
+    assert!(first.moments.connect_ns.is_some() && first.moments.end_ns > 0);
+    let again = client.connect_all().remove(0);
+    assert_eq!((again.fault, again.moments), (None, Moments::default()));
+    assert_eq!(again.peer, first.peer);
+    assert_eq!(client.exchange(&get("/"), &mut NoBuffers).status, 204);
+    assert_eq!(client.stats(0).connects, 1);
 }
