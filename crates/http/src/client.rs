@@ -20,8 +20,8 @@ use crate::request::Request;
 use crate::tcp_info::{self, TcpInfo};
 use crate::transport::Transport;
 
-/// Bytes of one receive that all slots share.
-const INPUT_BYTES: usize = 64 * 1024;
+/// Bytes that are received together with a head, and copied; all slots share the buffer.
+const INPUT_BYTES: usize = 16 * 1024;
 /// Events of one wait, at most.
 const EVENTS: usize = 256;
 /// Longest wait of one call; older kernels refuse waits above 24 days.
@@ -33,7 +33,7 @@ const PRECISE_BELOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// Connections of one worker: one per slot, each for one request at a time.
 ///
 /// After the first requests, plain HTTP allocates nothing unless a buffer has to grow; TLS
-/// allocates per record.
+/// allocates once per received record.
 pub struct Client {
     shared: Shared,
     slots: Vec<Connection>,
@@ -97,7 +97,7 @@ impl Client {
     pub fn connect_all(&mut self) -> Vec<Connected> {
         assert_eq!(self.in_flight, 0, "connections are made before requests");
         for slot in 0..self.slots.len() {
-            self.slots[slot].begin_connect(&mut self.input);
+            self.slots[slot].begin_connect();
             self.in_flight += 1;
             self.drive(slot, &mut NoBuffers);
         }
@@ -120,7 +120,7 @@ impl Client {
 
     /// Starts the request of a slot, and sends as many bytes as the kernel takes.
     pub fn start(&mut self, slot: usize, buffers: &mut impl Buffers) {
-        self.slots[slot].begin(&self.shared, &mut self.input);
+        self.slots[slot].begin(&self.shared);
         self.in_flight += 1;
         self.drive(slot, buffers);
     }

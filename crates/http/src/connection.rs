@@ -17,8 +17,6 @@ use crate::request::{Method, Request};
 const CONTINUE_WAIT: Duration = Duration::from_secs(1);
 /// Bytes that one slot receives before other slots have their turn.
 const FAIR_BYTES: usize = 4 * 1024 * 1024;
-/// Bytes of a plain connection that are received together with a head, and copied.
-const HEAD_BYTES: usize = 16 * 1024;
 /// Slices of one send.
 const SLICES: usize = 16;
 /// Bytes that one call drops, at most.
@@ -142,9 +140,9 @@ impl Connection {
     }
 
     /// Starts to connect without a request, unless a connection is kept and alive.
-    pub fn begin_connect(&mut self, input: &mut [u8]) {
+    pub fn begin_connect(&mut self) {
         assert!(!self.is_active(), "the slot has a request already");
-        if self.link.is_ready() && !self.link.is_alive(input) {
+        if self.link.is_ready() && !self.link.is_alive() {
             self.closed_idle();
         }
         self.was_closed = false;
@@ -155,14 +153,14 @@ impl Connection {
     }
 
     /// Starts the request.
-    pub fn begin(&mut self, shared: &Shared, input: &mut [u8]) {
+    pub fn begin(&mut self, shared: &Shared) {
         assert!(!self.is_active(), "the slot has a request already");
         self.started = Instant::now();
         self.progress_ns = 0;
         self.stats.requests += 1;
         self.answer.clear();
         self.write_head(shared);
-        if self.link.is_ready() && !self.is_usable(input) {
+        if self.link.is_ready() && !self.is_usable() {
             self.closed_idle();
         }
         self.is_kept = self.link.is_ready();
@@ -173,9 +171,9 @@ impl Connection {
     }
 
     /// The kept connection is worth a request: neither closed nor talkative.
-    fn is_usable(&mut self, input: &mut [u8]) -> bool {
+    fn is_usable(&mut self) -> bool {
         let is_fresh = self.started.duration_since(self.last_end) < IDLE;
-        (is_fresh && !self.link.is_readable()) || self.link.is_alive(input)
+        (is_fresh && !self.link.is_readable()) || self.link.is_alive()
     }
 
     fn closed_idle(&mut self) {
@@ -241,7 +239,7 @@ impl Connection {
         buffers: &mut impl Buffers,
     ) -> Progress {
         if self.goal == Goal::Idle {
-            if self.link.is_readable() && !self.link.is_closed() && !self.link.is_alive(input) {
+            if self.link.is_readable() && !self.link.is_closed() && !self.link.is_alive() {
                 self.closed_idle();
             }
             return Progress::Waiting;
@@ -422,7 +420,7 @@ impl Connection {
                 return Ok(Progress::Again);
             }
             received += if self.link.has_tls() {
-                self.receive_encrypted(shared, input, room)?
+                self.receive_encrypted(shared, room)?
             } else {
                 self.receive_plain(shared, input, room)?
             };
@@ -441,9 +439,8 @@ impl Connection {
     ) -> Result<usize, Fault> {
         let quick_ack = shared.transport.settings().quick_ack;
         let direct = self.parser.direct(&self.answer, room.len());
-        let head_bytes = input.len().min(HEAD_BYTES);
         let received = match &direct {
-            Direct::Nothing => self.link.receive(&mut input[..head_bytes], quick_ack),
+            Direct::Nothing => self.link.receive(&mut *input, quick_ack),
             Direct::Slot(range) => self.link.receive(&mut room[range.clone()], quick_ack),
             Direct::Drop(bytes) => {
                 self.link.discard((*bytes).min(LARGEST_DROP) as usize, quick_ack)
@@ -470,13 +467,8 @@ impl Connection {
         }
     }
 
-    fn receive_encrypted(
-        &mut self,
-        shared: &Shared,
-        input: &mut [u8],
-        room: &mut [u8],
-    ) -> Result<usize, Fault> {
-        let received = self.link.receive(input, shared.transport.settings().quick_ack);
+    fn receive_encrypted(&mut self, shared: &Shared, room: &mut [u8]) -> Result<usize, Fault> {
+        let received = self.link.receive_records(shared.transport.settings().quick_ack);
         let bytes = match received.map_err(receive_fault)? {
             Received::Blocked => return Ok(0),
             Received::End => {
@@ -487,7 +479,7 @@ impl Connection {
         };
         let now = nanoseconds(self.started);
         let (parser, answer, has_stray) = (&mut self.parser, &mut self.answer, &mut self.has_stray);
-        let has_closed = self.link.decrypt(&input[..bytes], &mut |plain| {
+        let has_closed = self.link.decrypt(bytes, &mut |plain| {
             let used = parser.feed(plain, answer, room)?;
             *has_stray |= used < plain.len();
             Ok(())

@@ -9,7 +9,8 @@
 //! | `client` | slots, events and limits of one worker |
 //! | `connection` | one slot: send the request, receive the answer |
 //! | `link` | the slot's connection: connect, proxy, TLS handshake |
-//! | `socket`, `tls`, `tcp_info` | the kernel's side of a connection; certificates |
+//! | `socket`, `tcp_info` | the kernel's side of a connection |
+//! | `tls`, `session` | certificates; encryption of one connection |
 //! | `request`, `cursor`, `buffers` | one request of a slot, and the next byte to send |
 //! | `answer` | the answer: status, headers, body, times, peer, error |
 //! | `parser`, `head`, `chunks` | answers from bytes, without clock and socket |
@@ -27,6 +28,7 @@ mod link;
 mod parser;
 mod problem;
 mod request;
+mod session;
 mod settings;
 mod socket;
 mod tcp_info;

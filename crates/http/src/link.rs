@@ -1,6 +1,6 @@
 //! One connection at a time: its socket, its TLS session, and the steps until it is ready.
 
-use std::io::{BufRead, ErrorKind, IoSlice, Write};
+use std::io::IoSlice;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -8,16 +8,13 @@ use std::time::Instant;
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
-use rustls::ClientConnection;
 
 use crate::answer::{Answer, Fault, FaultKind, Moments};
 use crate::parser::Parser;
 use crate::request::Into;
+use crate::session::Session;
 use crate::socket::Socket;
 use crate::transport::{Server, Transport};
-
-/// Bytes that wait for encryption or for the kernel, at most.
-const TLS_BUFFER: usize = 256 * 1024;
 
 /// State of a client that all its connections use.
 pub struct Shared {
@@ -56,7 +53,7 @@ pub struct Link {
     number: u64,
     stage: Stage,
     socket: Option<Socket>,
-    tls: Option<Box<ClientConnection>>,
+    tls: Option<Box<Session>>,
     tunnel: Option<Box<Tunnel>>,
     readable: bool,
     writable: bool,
@@ -175,7 +172,7 @@ impl Link {
     }
 
     /// An idle connection is of use: the server neither closed it nor sent bytes.
-    pub fn is_alive(&mut self, input: &mut [u8]) -> bool {
+    pub fn is_alive(&mut self) -> bool {
         let Some(socket) = self.socket.as_ref().filter(|_| !self.peer_closed) else {
             return false;
         };
@@ -185,9 +182,9 @@ impl Link {
         // Tickets of a TLS session may arrive at any time.
         self.readable = true;
         while self.readable {
-            let Ok(Received::Bytes(bytes)) = self.receive(input, false) else { break };
+            let Ok(Received::Bytes(bytes)) = self.receive_records(false) else { break };
             let mut is_silent = true;
-            let decrypted = self.decrypt(&input[..bytes], &mut |_| {
+            let decrypted = self.decrypt(bytes, &mut |_| {
                 is_silent = false;
                 Ok(())
             });
@@ -223,7 +220,7 @@ impl Link {
                 }
                 Stage::Tunnel => self.step_tunnel(server, input)?,
                 Stage::Handshake => {
-                    let is_done = self.step_handshake(input)?;
+                    let is_done = self.step_handshake()?;
                     if is_done {
                         moments.tls_ns = Some(nanoseconds(started));
                         self.stage = Stage::Ready;
@@ -320,10 +317,7 @@ impl Link {
 
     fn begin_tls(&mut self, server: &Server) -> Result<Stage, Fault> {
         let tls = server.tls.as_ref().expect("the endpoint has TLS");
-        let mut session = ClientConnection::new(Arc::clone(&tls.config), tls.name.clone())
-            .map_err(|error| tls_fault(&error))?;
-        session.set_buffer_limit(Some(TLS_BUFFER));
-        self.tls = Some(Box::new(session));
+        self.tls = Some(Box::new(Session::new(tls)?));
         Ok(Stage::Handshake)
     }
 
@@ -360,18 +354,18 @@ impl Link {
     }
 
     /// Exchanges TLS records. True once the handshake is done.
-    fn step_handshake(&mut self, input: &mut [u8]) -> Result<bool, Fault> {
+    fn step_handshake(&mut self) -> Result<bool, Fault> {
         loop {
             let flushed = self.flush();
             flushed.map_err(|error| Fault::kernel(FaultKind::Tls, "send a handshake", error))?;
             let session = self.tls.as_ref().expect("a TLS session exists");
-            if !session.is_handshaking() {
+            if session.can_write() {
                 return Ok(self.is_flushed());
             }
             if !self.readable {
                 return Ok(false);
             }
-            let received = self.receive(input, false);
+            let received = self.receive_records(false);
             match received.map_err(|error| Fault::kernel(FaultKind::Tls, "handshake", error))? {
                 Received::Blocked => return Ok(false),
                 Received::End => {
@@ -379,7 +373,7 @@ impl Link {
                     return Err(Fault::new(FaultKind::Tls, message.to_owned()));
                 }
                 Received::Bytes(bytes) => {
-                    let decrypted = self.decrypt(&input[..bytes], &mut |_| Ok(()));
+                    let decrypted = self.decrypt(bytes, &mut |_| Ok(()));
                     if decrypted.is_err() {
                         // The server learns the reason from an alert, if the kernel takes it.
                         let _ = self.flush();
@@ -392,10 +386,8 @@ impl Link {
 
     /// Sends bytes; 0 if the kernel takes none now. With TLS, the bytes may wait in the session.
     pub fn write(&mut self, slices: &[IoSlice<'_>]) -> Result<usize, Errno> {
-        if let Some(session) = &mut self.tls {
-            let taken = session.writer().write_vectored(slices).map_err(|error| errno(&error))?;
-            self.flush()?;
-            return Ok(taken);
+        if self.tls.is_some() {
+            return self.write_encrypted(slices);
         }
         let wanted: usize = slices.iter().map(|slice| slice.len()).sum();
         let socket = self.socket.as_ref().expect("a ready link has a socket");
@@ -413,16 +405,28 @@ impl Link {
         }
     }
 
+    fn write_encrypted(&mut self, slices: &[IoSlice<'_>]) -> Result<usize, Errno> {
+        self.flush()?;
+        if !self.is_flushed() {
+            return Ok(0);
+        }
+        let session = self.tls.as_mut().expect("the link has TLS");
+        // A session that refuses has ended, and its peer's reason is in the received bytes.
+        let taken = session.encrypt(slices).map_err(|_| Errno::PIPE)?;
+        self.flush()?;
+        Ok(taken)
+    }
+
     /// Passes encrypted bytes to the kernel, if it takes them.
     pub fn flush(&mut self) -> Result<(), Errno> {
-        let (Some(session), Some(mut socket)) = (&mut self.tls, self.socket.as_ref()) else {
+        let (Some(session), Some(socket)) = (&mut self.tls, &self.socket) else {
             return Ok(());
         };
-        while self.writable && session.wants_write() {
-            match session.write_tls(&mut socket) {
-                Ok(_) => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => self.writable = false,
-                Err(error) => return Err(errno(&error)),
+        while self.writable && !session.unsent().is_empty() {
+            match socket.send(&[IoSlice::new(session.unsent())]) {
+                Ok(sent) => session.note_sent(sent),
+                Err(Errno::AGAIN) => self.writable = false,
+                Err(error) => return Err(error),
             }
         }
         Ok(())
@@ -430,7 +434,7 @@ impl Link {
 
     /// The kernel has all bytes that were written.
     pub fn is_flushed(&self) -> bool {
-        self.tls.as_ref().is_none_or(|session| !session.wants_write())
+        self.tls.as_ref().is_none_or(|session| session.unsent().is_empty())
     }
 
     /// The connection is encrypted.
@@ -475,54 +479,28 @@ impl Link {
         }
     }
 
-    /// Decrypts received bytes; no bytes are the end of the connection. Returns true after the
-    /// peer's close alert.
+    /// Receives TLS records, for [`Link::decrypt`].
+    pub fn receive_records(&mut self, quick_ack: bool) -> Result<Received, Errno> {
+        let mut session = self.tls.take().expect("the link has TLS");
+        let received = self.receive(session.room(), quick_ack);
+        self.tls = Some(session);
+        received
+    }
+
+    /// Decrypts bytes that were just received. Returns true after the peer's close alert.
     pub fn decrypt(
         &mut self,
-        mut bytes: &[u8],
+        bytes: usize,
         deliver: &mut dyn FnMut(&[u8]) -> Result<(), Fault>,
     ) -> Result<bool, Fault> {
         let session = self.tls.as_mut().expect("the link has TLS");
-        loop {
-            let read = session.read_tls(&mut bytes);
-            read.map_err(|error| Fault::kernel(FaultKind::Tls, "decrypt", errno(&error)))?;
-            let state = session.process_new_packets().map_err(|error| tls_fault(&error))?;
-            let mut reader = session.reader();
-            while let Ok(plain) = reader.fill_buf() {
-                if plain.is_empty() {
-                    break;
-                }
-                deliver(plain)?;
-                let consumed = plain.len();
-                reader.consume(consumed);
-            }
-            if state.peer_has_closed() {
-                self.peer_closed = true;
-                return Ok(true);
-            }
-            if bytes.is_empty() {
-                return Ok(false);
-            }
-        }
+        let is_closed = session.received(bytes, deliver)?;
+        self.peer_closed |= is_closed;
+        Ok(is_closed)
     }
 }
 
 /// Time since the start of an attempt.
 pub fn nanoseconds(started: Instant) -> u64 {
     started.elapsed().as_nanos() as u64
-}
-
-fn errno(error: &std::io::Error) -> Errno {
-    Errno::from_io_error(error).unwrap_or(Errno::IO)
-}
-
-fn tls_fault(error: &rustls::Error) -> Fault {
-    let remedy = match error {
-        rustls::Error::InvalidCertificate(_) => {
-            ": trust its authority with a PEM file, or disable verification"
-        }
-        rustls::Error::InvalidMessage(_) => ": the port may speak plain HTTP: write http://",
-        _ => "",
-    };
-    Fault::new(FaultKind::Tls, format!("TLS: {error}{remedy}"))
 }

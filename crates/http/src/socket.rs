@@ -93,17 +93,3 @@ impl AsFd for Socket {
         self.file.as_fd()
     }
 }
-
-impl io::Write for &Socket {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Ok(self.send(&[IoSlice::new(bytes)])?)
-    }
-
-    fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-        Ok(self.send(slices)?)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
