@@ -14,7 +14,7 @@ use crate::settings::FixedAddress;
 
 /// Age at which addresses are looked up again.
 const LIFE: Duration = Duration::from_secs(30);
-/// Time for which a failed first look-up is not repeated.
+/// Age at which addresses are looked up again after a failed look-up or connect.
 const FAILURE_LIFE: Duration = Duration::from_secs(1);
 
 /// Addresses of one host.
@@ -33,6 +33,14 @@ struct Known {
     looked_up: Option<Instant>,
     failure: Option<Fault>,
     is_running: bool,
+    is_doubtful: bool,
+}
+
+impl Known {
+    fn is_old(&self) -> bool {
+        let life = if self.is_doubtful { FAILURE_LIFE } else { LIFE };
+        self.looked_up.is_none_or(|at| at.elapsed() >= life)
+    }
 }
 
 /// One address of a host.
@@ -60,16 +68,16 @@ impl Addresses {
         if known.list.is_empty() {
             self.look_up_first(&mut known)?;
             looked_up = true;
-        } else if known.looked_up.is_none_or(|at| at.elapsed() >= LIFE) && !known.is_running {
+        } else if known.is_old() && !known.is_running {
             known.is_running = self.look_up_again();
         }
         let index = (number % known.list.len() as u64) as usize;
         Ok(Choice { address: known.list[index], looked_up })
     }
 
-    /// Marks the addresses as old, after a connect error.
-    pub fn expire(&self) {
-        self.lock().looked_up = None;
+    /// Marks the addresses as doubtful, after a connect error.
+    pub fn doubt(&self) {
+        self.lock().is_doubtful = true;
     }
 
     /// All addresses.
@@ -102,6 +110,7 @@ impl Addresses {
             let found = addresses.look_up();
             let mut known = addresses.lock();
             known.is_running = false;
+            known.is_doubtful = false;
             known.looked_up = Some(Instant::now());
             // A resolver that fails now leaves the known addresses in use.
             if let Ok(list) = found {
@@ -180,7 +189,8 @@ mod tests {
         assert!(addresses.choose(0).unwrap().looked_up);
         let old = "127.0.0.9:9000".parse().unwrap();
         addresses.lock().list = vec![old];
-        addresses.expire();
+        addresses.doubt();
+        addresses.lock().looked_up = None;
         assert_eq!(addresses.choose(0).unwrap().address, old);
         while addresses.lock().is_running {
             thread::yield_now();

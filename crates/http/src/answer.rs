@@ -34,11 +34,11 @@ pub struct Moments {
 pub enum FaultKind {
     /// The host's name has no address.
     Lookup,
-    /// No connection was made.
+    /// No connection was made, or not within the time limit.
     Connect,
     /// The TLS handshake failed, or the certificate is not trusted.
     Tls,
-    /// No progress within the time limit.
+    /// No progress within the time limit, after the connect.
     Timeout,
     /// The peer reset or closed the connection before the answer was complete.
     Reset,

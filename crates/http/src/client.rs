@@ -26,8 +26,7 @@ const INPUT_BYTES: usize = 16 * 1024;
 const EVENTS: usize = 256;
 /// Longest wait of one call; older kernels refuse waits above 24 days.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
-
-/// Shorter waits end within a ms.
+/// Shorter waits are not rounded up to ms.
 const PRECISE_BELOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// Connections of one worker: one per slot, each for one request at a time.

@@ -170,7 +170,7 @@ impl Connection {
         self.rewind(shared);
     }
 
-    /// The kept connection is worth a request: neither closed nor talkative.
+    /// The server neither closed the kept connection nor sent bytes on it.
     fn is_usable(&mut self) -> bool {
         let is_fresh = self.started.duration_since(self.last_end) < IDLE;
         (is_fresh && !self.link.is_readable()) || self.link.is_alive()
@@ -271,12 +271,12 @@ impl Connection {
         let now = Instant::now();
         if self.deadline <= now {
             let step = match (self.is_sent(), self.parser.has_head()) {
-                (_, true) => "of the answer's body",
-                (true, false) => "of the server's answer",
-                (false, false) => "in sending the request",
+                (_, true) => "no further byte of the answer arrived",
+                (true, false) => "no answer arrived",
+                (false, false) => "the server took no further byte of the request",
             };
             let limit = shared.transport.settings().answer_timeout;
-            let message = format!("no progress {step} for {limit:?}");
+            let message = format!("{step} within {limit:?}");
             return Err(Fault::new(FaultKind::Timeout, message));
         }
         self.hold = self.hold.filter(|hold| *hold > now);

@@ -284,7 +284,7 @@ impl Link {
     /// Closes, and passes to the next address; a fault once all were tried.
     fn connect_failed(&mut self, server: &Server, error: Errno) -> Result<(), Fault> {
         self.close();
-        server.addresses.expire();
+        server.addresses.doubt();
         self.address_offset += 1;
         self.failed += 1;
         let known = server.addresses.all()?.len();

@@ -17,6 +17,8 @@ pub const ERROR_LIMIT: usize = 64 * 1024;
 const INTERIM_LIMIT: u32 = 100;
 /// Smallest rest of a chunk that is received directly.
 const DIRECT_CHUNK: u64 = 16 * 1024;
+/// Most bytes of empty lines before an answer.
+const BLANK_LIMIT: usize = 16;
 /// First status whose body is always collected.
 const FIRST_ERROR: u16 = 300;
 
@@ -309,6 +311,9 @@ fn too_long(bytes: u64, limit: usize) -> Fault {
 fn check_start(head: &[u8]) -> Result<(), Fault> {
     const START: &[u8] = b"HTTP/1.";
     let blank = head.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    if blank > BLANK_LIMIT {
+        return Err(malformed("the answer begins with empty lines".to_owned()));
+    }
     let begin = &head[blank..];
     let compared = begin.len().min(START.len());
     if begin[..compared] == START[..compared] {

@@ -144,6 +144,7 @@ fn violations_are_named() {
     for (text, rule) in [
         ("SSH-2.0-OpenSSH\r\n", "begins with \"SSH-2.0-OpenSSH\\r\""),
         ("HTTP/2 200\r\n", "begins with"),
+        ("\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n", "begins with empty lines"),
         ("\u{15}\u{3}", "write https://"),
         ("HTTP/1.1 2x0 OK\r\n\r\n", "the answer's head"),
         ("HTTP/1.1 200 OK\r\nno colon\r\n\r\n", "the answer's head"),

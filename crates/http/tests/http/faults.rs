@@ -81,7 +81,7 @@ fn a_silent_server_is_a_timeout() {
     let timeout = Duration::from_millis(30);
     let mut client = client(Settings { answer_timeout: timeout, ..settings(&server.url) }, 1);
     let answer = client.exchange(&get("/"), &mut NoBuffers);
-    check_fault(answer, FaultKind::Timeout, "no progress of the server's answer for 30ms");
+    check_fault(answer, FaultKind::Timeout, "no answer arrived within 30ms");
     assert!(answer.moments.end_ns >= 30_000_000);
     drop(end);
 }
@@ -98,7 +98,11 @@ fn a_server_that_does_not_read_is_a_timeout() {
     let body = vec![0; 64 << 20];
     let request = put(vec![Piece::Slot(0..body.len())], b"");
     let answer = client.exchange(&request, &mut OneBuffer(body));
-    check_fault(answer, FaultKind::Timeout, "no progress in sending the request");
+    check_fault(
+        answer,
+        FaultKind::Timeout,
+        "the server took no further byte of the request within 100ms",
+    );
     drop(end);
 }
 
