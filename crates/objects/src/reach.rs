@@ -159,6 +159,7 @@ fn transport(bucket: &Bucket, endpoints: Vec<Endpoint>) -> Result<Arc<Transport>
         send_buffer_bytes: bytes(connections.send_buffer),
         receive_buffer_bytes: bytes(connections.receive_buffer),
         quick_ack: connections.quick_ack,
+        resolve: Vec::new(),
         endpoints,
     };
     Transport::new(settings)
