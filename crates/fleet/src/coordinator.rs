@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use candor_plan::{PathText, Plan};
+use candor_plan::{Bucket, PathText, Plan};
+use candor_s3::vault;
 
 use crate::client::Client;
 use crate::message::{Failure, FromAgent, PhaseTask, Reply, Request, Stall, ToAgent, Word};
@@ -106,7 +107,12 @@ impl<N: Network, C: Client> Coordinator<N, C> {
     /// Has a plan admitted by all hosts.
     pub fn open(&mut self, plan: &Plan) -> Reply {
         self.sent = Some(plan.clone());
-        self.in_rounds(|round| Request::Open { plan: Box::new(plan.clone()), round })
+        let keys = vault::sent(plan.buckets.iter().flat_map(Bucket::given_keys));
+        self.in_rounds(|round| Request::Open {
+            plan: Box::new(plan.clone()),
+            keys: keys.clone(),
+            round,
+        })
     }
 
     /// Has a phase made ready by all hosts.

@@ -73,7 +73,7 @@ fn requests() -> Vec<ToAgent> {
         Request::Probe { paths: vec!["/a/b".into()], name: "probe".into() },
         Request::Seen,
         Request::Survey { path: "/a".into() },
-        Request::Open { plan: Box::new(plan), round: 1 },
+        Request::Open { plan: Box::new(plan), keys: Vec::new(), round: 1 },
         Request::Prepare { task: Box::new(task), round: 0 },
         Request::Collect,
         Request::Interim,

@@ -14,6 +14,7 @@ use candor_run::{
     Collected, Command, Control, HostOptions, Local, PeerNews, Peers, Ready, RunError, Runner,
     Survey, Task, consumed,
 };
+use candor_s3::vault;
 
 use crate::allow::Allowed;
 use crate::caller::Log;
@@ -281,10 +282,13 @@ impl Executor {
                     Err(error) => place.refused(&error),
                 },
             },
-            Request::Open { plan, round } if round == place.round() => {
+            Request::Open { plan, keys, round } if round == place.round() => {
                 // All have looked by now.
                 place.probes = None;
-                self.open(local, place, &plan)
+                match vault::receive(&keys) {
+                    Ok(()) => self.open(local, place, &plan),
+                    Err(error) => place.failed(error.to_string(), 1),
+                }
             }
             Request::Prepare { task, round } if round == place.round() => {
                 return self.prepare(local, place, id, *task);

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use candor_plan::{Phase, Plan};
 use candor_record::{Event, HostRecord, Measurement, Note};
 use candor_run::BlockTraceMode;
+use candor_s3::vault::SentKeys;
 use serde::{Deserialize, Serialize};
 
 /// Version of these messages and, behind the point, a fingerprint of the schema of reports, which
@@ -92,6 +93,9 @@ pub enum Request {
     Open {
         /// The plan.
         plan: Box<Plan>,
+        /// Keys of object stores that the user gave to the coordinator, and that the plan names.
+        #[serde(default)]
+        keys: Vec<SentKeys>,
         /// Round in which this happens.
         round: u32,
     },

@@ -165,6 +165,16 @@ pub enum CredentialSource {
     Anonymous,
 }
 
+impl Bucket {
+    /// Access keys whose secrets the user gave.
+    pub fn given_keys(&self) -> &[String] {
+        match &self.credentials {
+            CredentialSource::Given(keys) => keys,
+            _ => &[],
+        }
+    }
+}
+
 /// Settings of connections.
 #[skip_serializing_none]
 #[derive(Clone, Debug, SmartDefault, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

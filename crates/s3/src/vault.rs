@@ -3,9 +3,12 @@
 //! A process is one command, so its secrets belong to the process. Plans and reports name access
 //! keys only.
 
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use crate::Credentials;
+use serde::{Deserialize, Serialize};
+
+use crate::{CredentialError, Credentials};
 
 static GIVEN: Mutex<Vec<Credentials>> = Mutex::new(Vec::new());
 
@@ -22,9 +25,41 @@ pub fn keys_of(access_key: &str) -> Option<Credentials> {
     given.iter().find(|known| known.access_key() == access_key).cloned()
 }
 
-/// All keys that were given, for the hosts of a fleet.
-pub fn all() -> Vec<Credentials> {
-    GIVEN.lock().unwrap_or_else(PoisonError::into_inner).clone()
+/// Keys on their way to another host of the run.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentKeys {
+    access_key: String,
+    secret_key: String,
+    session_token: Option<String>,
+}
+
+impl fmt::Debug for SentKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SentKeys({}, ***)", self.access_key)
+    }
+}
+
+/// Keys of these users that were given, for another host.
+pub fn sent<'a>(access_keys: impl IntoIterator<Item = &'a String>) -> Vec<SentKeys> {
+    let keys = access_keys.into_iter().filter_map(|key| keys_of(key));
+    let sent = keys.map(|keys| SentKeys {
+        access_key: keys.access_key.clone(),
+        secret_key: keys.secret_key.expose().to_owned(),
+        session_token: keys.session_token.map(|token| token.expose().to_owned()),
+    });
+    sent.collect()
+}
+
+/// Keeps keys that another host sent.
+///
+/// # Errors
+/// Keys that cannot be used.
+pub fn receive(keys: &[SentKeys]) -> Result<(), CredentialError> {
+    for SentKeys { access_key, secret_key, session_token } in keys {
+        let place = "keys from the coordinator";
+        give(Credentials::new(place, access_key, secret_key, session_token.as_deref())?);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -39,6 +74,8 @@ mod tests {
         let kept = keys_of("vault-test").expect("keys");
         assert_eq!(kept, Credentials::new("test", "vault-test", "second", None).expect("keys"));
         assert_eq!(keys_of("another"), None);
-        assert!(!format!("{kept:?}").contains("second"));
+        let sent = sent(&["vault-test".to_owned(), "another".to_owned()]);
+        assert!(!format!("{kept:?} {sent:?}").contains("second"));
+        assert_eq!((sent.len(), receive(&sent)), (1, Ok(())));
     }
 }
