@@ -5,6 +5,7 @@ mod dd;
 mod elbencho;
 mod fio;
 mod vdbench;
+mod warp;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -25,6 +26,7 @@ pub const TOOLS: &[&Tool] = &[
     &ranked::tool::<Mdtest>(),
     &ranked::tool::<MdWorkbench>(),
     &vdbench::TOOL,
+    &warp::TOOL,
     &dd::TOOL,
     &iostat::TOOL,
 ];
@@ -62,6 +64,7 @@ mod tests {
             ("./md-workbench", Some("md-workbench")),
             ("/opt/ior/bin/ior", Some("ior")),
             ("./vdbench", Some("vdbench")),
+            ("/opt/warp", Some("warp")),
             ("candor", None),
             ("/fio/candor", None),
             ("fio2", None),
