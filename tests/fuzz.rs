@@ -1,5 +1,5 @@
 //! Job files of fio and parameter files of vdbench, mutated, odd words of dd, elbencho, mdtest and
-//! md-workbench, and mutated results of other tools: reading and lowering end in sentences, in a
+//! md-workbench, and mutated results of warp and other tools: reading and lowering end in sentences, in a
 //! checked plan or in results, never in a panic.
 //!
 //! `FUZZ_SECONDS=3600 cargo test -p candor --release --test fuzz -- --nocapture` runs each test for
@@ -26,6 +26,7 @@ use candor_mdtest as mdtest;
 use candor_plan::{List, ListError, Listing};
 use candor_readers as results;
 use candor_vdbench as vdbench;
+use candor_warp as warp;
 
 /// Time that no input may exceed. A job file can name a million files, at some 10 µs each.
 const SLOW: Duration = Duration::from_secs(40);
@@ -492,6 +493,45 @@ fn mutated_results_of_tools_end_in_figures_or_in_a_sentence() {
         };
         (shown, Box::new(digest))
     });
+}
+
+/// Requests as warp stores them.
+const REQUESTS: &str = "\
+thread\top\tn_objects\tbytes\tendpoint\terror\tstart\tfirst_byte\tend
+0\tGET\t1\t4096\thttp://a\t\t2026-01-02T03:04:05Z\t2026-01-02T03:04:06Z\t2026-01-02T03:04:09Z
+1\tPUT\t1\t4096\thttp://b\t503\t2026-01-02T03:04:05Z\t\t2026-01-02T03:04:08.5Z
+# warp mixed
+";
+
+/// Summaries as warp stores them.
+const SUMMARIES: &str = r#"{"v": 2, "by_op_type": {"GET": {"concurrency": 8, "total_requests": 9,
+"throughput": {"measure_duration_millis": 1000, "segmented": {"segment_duration_millis": 1000,
+"segments": [{"start": "2026-01-02T03:04:05Z", "bytes_per_sec": 2e6, "obj_per_sec": 4}]}},
+"requests_by_client": {"a": [{"single_sized_requests": {"requests": 9, "dur_avg_millis": 3}}]}}}}"#;
+
+#[test]
+fn mutated_files_of_warp_end_in_results_or_in_a_sentence() {
+    look("results", |dice| {
+        let file = dice.of(&[REQUESTS, SUMMARIES]);
+        let bytes = mutated_results(dice, file.as_bytes());
+        let shown = bytes.escape_ascii().to_string();
+        (shown, Box::new(move || is_of_warp(&bytes)))
+    });
+}
+
+/// Reads and prints it; true if it has results.
+fn is_of_warp(bytes: &[u8]) -> bool {
+    match warp::file::read("file", bytes, &warp::aggregate::Settings::default()) {
+        Ok(results) => {
+            assert!(!warp::text::results(&results, true).is_empty());
+            assert!(!warp::text::segments(&results).is_empty());
+            true
+        }
+        Err(sentence) => {
+            assert!(sentence.starts_with("file:"), "no place: {sentence}");
+            false
+        }
+    }
 }
 
 /// A command line of mdtest or md-workbench, some of whose values are odd ones.

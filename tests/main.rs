@@ -77,4 +77,5 @@ mod vdbench_files;
 mod vdbench_fleet;
 mod vdbench_validation;
 mod verify;
+mod warp;
 mod watch;

@@ -179,6 +179,11 @@ impl Aggregate {
         self.total.add(request, segment_ns, &mut self.budget)
     }
 
+    /// True if no request was added, not even one that the settings leave out.
+    pub fn is_empty(&self) -> bool {
+        self.seen == 0
+    }
+
     /// The reports.
     pub fn finish(self, command_line: String) -> Results {
         let segment_ns = self.settings.segment_ns;
@@ -217,7 +222,7 @@ impl Op {
     ) -> Result<(), String> {
         self.requests += 1;
         self.thread(request)?;
-        if !self.hosts.contains_key(request.endpoint) {
+        if !request.endpoint.is_empty() && !self.hosts.contains_key(request.endpoint) {
             room(self.hosts.len(), "hosts")?;
             self.hosts.insert(request.endpoint.to_owned(), Host::default());
         }

@@ -54,6 +54,9 @@ pub fn aggregated(mut reader: csv::Reader<'_>, settings: &Settings) -> Result<Re
         let added = aggregate.add(&request);
         added.map_err(|why| reader.at(&why))?;
     }
+    if aggregate.is_empty() {
+        return Err(reader.at("no request follows the header; name a file of a longer run"));
+    }
     Ok(aggregate.finish(reader.into_command_line()))
 }
 
@@ -70,7 +73,7 @@ fn decompressed<'a>(
 ) -> Result<Box<dyn BufRead + 'a>, String> {
     let mut begin = Vec::new();
     let read = input.by_ref().take(ZSTD.len() as u64).read_to_end(&mut begin);
-    read.map_err(|error| format!("{name}: {error}"))?;
+    read.map_err(|error| format!("{name}: {error}; name a file that can be read"))?;
     let is_compressed = begin == ZSTD;
     let all = BufReader::new(Cursor::new(begin).chain(input));
     if !is_compressed {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::report::{Rate, Report, Results, Segment, Spread};
-use super::timing::{Summary, Timing};
+use super::timing::Summary;
 
 /// The results as text: each operation, then all together if there are several.
 pub fn results(results: &Results, verbose: bool) -> String {
@@ -251,10 +251,4 @@ fn row(report: &Report, host: &str, index: usize, segment: &Segment) -> String {
 fn time(ns: i64) -> String {
     let time = Timestamp::from_nanosecond(i128::from(ns));
     time.map(|time| time.to_string()).unwrap_or_default()
-}
-
-/// True if any time of the results is a mean of pieces.
-pub fn has_averages(results: &Results) -> bool {
-    let timings = results.ops.iter().flat_map(|op| [&op.latency, &op.first_byte]);
-    timings.filter_map(Timing::summary).any(|summary| summary.is_averaged())
 }

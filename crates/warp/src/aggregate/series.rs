@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use super::Request;
 use crate::report::{Segment, SegmentCounts};
 
-/// Most segments of all series of a file together: some 500 MB.
-const SEGMENTS_MAX: usize = 1 << 23;
+/// Most segments of all series of a file together: some 300 MB.
+const SEGMENTS_MAX: usize = 1 << 22;
 
 /// Segments that series may still add.
 pub struct Budget {

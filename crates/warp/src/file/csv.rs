@@ -60,6 +60,10 @@ impl<'a> Reader<'a> {
             command_line: String::new(),
         };
         reader.line()?;
+        while reader.line.starts_with(b"#") {
+            reader.comment();
+            reader.line()?;
+        }
         let header = std::str::from_utf8(&reader.line).unwrap_or_default();
         reader.columns = Columns::of(header).map_err(|missing| {
             format!(

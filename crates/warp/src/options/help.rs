@@ -79,7 +79,7 @@ pub fn help() -> String {
 }
 
 /// Groups that the short help of a benchmark leaves out.
-const RARE: &[&str] = &["Uploads", "Clients", "Output", "Analysis"];
+const RARE: &[&str] = &["Uploads", "Clients", "Result file", "Output", "Analysis"];
 
 /// Help of a command: its own options and the usual ones.
 pub fn help_of(command: Command) -> String {

@@ -52,6 +52,7 @@ macro_rules! benchmark {
             UPLOAD,
             ENDING,
             FLEET,
+            FILES,
             OUTPUT,
             ANALYSIS,
         ])
@@ -96,8 +97,9 @@ pub const fn table(command: Command) -> Table<Value> {
         Command::Multipart => MULTIPART,
         Command::MultipartPut => MULTIPART_PUT,
         Command::Versioned => VERSIONED,
-        Command::Analyze | Command::Compare => Table(&[ANALYSIS, OUTPUT]),
-        Command::Merge => Table(&[OUTPUT]),
+        Command::Analyze => Table(&[ANALYSIS, OUTPUT]),
+        Command::Compare => Table(&[SELECTION, OUTPUT]),
+        Command::Merge => Table(&[MERGED, OUTPUT]),
     }
 }
 
@@ -364,17 +366,20 @@ const FLEET: Group<Value> = Group { title: "Clients", rows: &[
         .refused(":1", "candor serves metrics for Prometheus; set CANDOR_METRICS"),
 ] };
 
+const BENCHDATA: OptionRow = OptionRow::value(
+    "benchdata",
+    "NAME",
+    set!(some_text, output.benchdata),
+    "Write NAME.json.zst or .csv.zst",
+)
+.exact("", "run");
+
+const MERGED: Group<Value> = Group { title: "Result file", rows: &[BENCHDATA] };
+
 #[rustfmt::skip]
-const OUTPUT: Group<Value> = Group { title: "Output", rows: &[
-    OptionRow::value("benchdata", "NAME", set!(some_text, output.benchdata),
-        "Write NAME.json.zst or .csv.zst").exact("", "run"),
+const FILES: Group<Value> = Group { title: "Result file", rows: &[
+    BENCHDATA,
     on_off!("full", output.full, "Store each request"),
-    on_off!("json", output.json, "Print JSON"),
-    on_off!("quiet", output.quiet, "Print results only"),
-    bare("no-color", Value::maybe("BOOL"), "Print without colours").default("false")
-        .idle("true", "the text has no colours"),
-    bare("debug", Value::maybe("BOOL"), "Print debug output").default("false")
-        .idle("true", "each error is printed in any case"),
     bare("serverprof", Value::value("TYPES"), "Profile the server")
         .refused("cpu", "only MinIO has such profiles"),
     bare("stdout", Value::maybe("BOOL"), "Write results to stdout").default("false")
@@ -382,22 +387,47 @@ const OUTPUT: Group<Value> = Group { title: "Output", rows: &[
 ] };
 
 #[rustfmt::skip]
-const ANALYSIS: Group<Value> = Group { title: "Analysis", rows: &[
+const OUTPUT: Group<Value> = Group { title: "Output", rows: &[
+    on_off!("json", output.json, "Print JSON"),
+    on_off!("quiet", output.quiet, "Print results only"),
+    bare("no-color", Value::maybe("BOOL"), "Print without colours").default("false")
+        .idle("true", "the text has no colours"),
+    bare("debug", Value::maybe("BOOL"), "Print debug output").default("false")
+        .idle("true", "each error is printed in any case"),
+] };
+
+const SEGMENT: OptionRow =
     OptionRow::value("analyze.dur", "TIME", set!(time, analysis.segment_ns), "Length of segments")
-        .default("1s").exact("", "5s"),
+        .default("1s")
+        .exact("", "5s");
+const OPERATION: OptionRow =
+    OptionRow::value("analyze.op", "NAME", operation, "One operation, such as GET")
+        .exact("", "GET");
+const HOST: OptionRow =
+    OptionRow::value("analyze.host", "NAME", set!(some_text, analysis.host), "One host")
+        .exact("", "http://a:9000");
+const SKIP: OptionRow =
+    OptionRow::value("analyze.skip", "TIME", set!(duration, analysis.skip_ns), "Skip TIME first")
+        .default("0s")
+        .exact("", "5s");
+const LIMIT: OptionRow =
+    OptionRow::value("analyze.limit", "N", set!(count, analysis.limit), "Read N requests; 0: all")
+        .default("0")
+        .exact("", "10");
+const OFFSET: OptionRow =
+    OptionRow::value("analyze.offset", "N", set!(count, analysis.offset), "Skip N requests")
+        .default("0")
+        .exact("", "10");
+
+const SELECTION: Group<Value> =
+    Group { title: "Analysis", rows: &[SEGMENT, OPERATION, HOST, SKIP, LIMIT, OFFSET] };
+
+#[rustfmt::skip]
+const ANALYSIS: Group<Value> = Group { title: "Analysis", rows: &[
+    SEGMENT, OPERATION, HOST, SKIP, LIMIT, OFFSET,
     OptionRow::value("analyze.out", "FILE", set!(some_text, analysis.out),
         "Write the segments as CSV").exact("", "a.csv"),
-    OptionRow::value("analyze.op", "NAME", operation, "Analyze one operation, such as GET")
-        .exact("", "GET"),
-    OptionRow::value("analyze.host", "NAME", set!(some_text, analysis.host), "Analyze one host")
-        .exact("", "http://a:9000"),
-    OptionRow::value("analyze.skip", "TIME", set!(duration, analysis.skip_ns),
-        "Skip TIME at the start").default("0s").exact("", "5s"),
-    on_off!("analyze.v", analysis.verbose, "Print requests by host in addition"),
-    OptionRow::value("analyze.limit", "N", set!(count, analysis.limit), "Read at most N requests")
-        .default("0").exact("", "10"),
-    OptionRow::value("analyze.offset", "N", set!(count, analysis.offset), "Skip N requests")
-        .default("0").exact("", "10"),
+    on_off!("analyze.v", analysis.verbose, "Print requests by host, too"),
 ] };
 
 fn secret(text: &str) -> Result<Secret, Refused> {

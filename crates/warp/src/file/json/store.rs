@@ -61,8 +61,6 @@ impl Operation {
             report.rate().unwrap_or_default(),
         );
         total.segmented = report.spread().map(|spread| segmented(report, &spread));
-        total.ops = report.requests;
-        total.errors = report.errors;
         Operation {
             total_requests: report.requests,
             total_objects: report.objects,
