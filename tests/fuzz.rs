@@ -1,6 +1,6 @@
 //! Job files of fio and parameter files of vdbench, mutated, odd words of dd, elbencho, mdtest and
-//! md-workbench, and mutated results of warp and other tools: reading and lowering end in sentences, in a
-//! checked plan or in results, never in a panic.
+//! md-workbench, and mutated results of warp and other tools: reading and lowering end in
+//! sentences, in a checked plan or in results, never in a panic.
 //!
 //! `FUZZ_SECONDS=3600 cargo test -p candor --release --test fuzz -- --nocapture` runs each test for
 //! an hour of CPU time [default: two seconds]. `FUZZ_SEED` sets the first input. A failure prints

@@ -173,12 +173,16 @@ impl Report {
 
     /// Rates of the fastest, the median and the slowest segment; none without segments.
     pub fn spread(&self) -> Option<Spread> {
-        let rates = self.segments.iter().map(|segment| segment.rate(self.segment_ns));
-        let mut rates: Vec<Rate> = rates.collect();
-        rates.sort_by(|one, other| one.rank().total_cmp(&other.rank()));
-        let (slowest, fastest) = (*rates.first()?, *rates.last()?);
-        Some(Spread { fastest, median: rates[rates.len() / 2], slowest })
+        spread(&self.segments, self.segment_ns)
     }
+}
+
+/// Rates of the fastest, the median and the slowest segment; none without segments.
+pub fn spread(segments: &[Segment], segment_ns: u64) -> Option<Spread> {
+    let mut rates: Vec<Rate> = segments.iter().map(|segment| segment.rate(segment_ns)).collect();
+    rates.sort_by(|one, other| one.rank().total_cmp(&other.rank()));
+    let (slowest, fastest) = (*rates.first()?, *rates.last()?);
+    Some(Spread { fastest, median: rates[rates.len() / 2], slowest })
 }
 
 /// Rate of the bytes and objects of segments within a time in ns; none if the time is 0.

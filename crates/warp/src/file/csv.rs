@@ -1,30 +1,63 @@
-//! `.csv.zst`: a line for each request, with tabs between the columns of a header.
-//!
-//! Columns are found by name, because older files have fewer. A line is read and written by hand:
-//! its length is bounded, also in a file that has no line ends.
+//! `.csv.zst`: a line for each request, with tabs between the columns of a header. Columns are
+//! found by name, because older files have fewer.
 
+use std::cell::Cell;
 use std::io::{self, BufRead, Read, Write};
+use std::rc::Rc;
 
+use csv::{ErrorKind, ReaderBuilder, StringRecord, Terminator, WriterBuilder};
 use jiff::Timestamp;
 
 use super::broken;
 use crate::aggregate::Request;
 
-/// Longest line in bytes.
-const LINE_MAX: u64 = 1 << 20;
+/// Most bytes of a request in a file: a quote that has no end makes one request of the rest.
+const REQUEST_MAX: u64 = 1 << 20;
 
 /// The header of written files.
-const HEADER: &str = "idx\tthread\top\tclient_id\tn_objects\tbytes\tendpoint\tfile\terror\tstart\t\
-                      first_byte\tlast_byte\tend\tduration_ns\tcat";
+const HEADER: [&str; 15] = [
+    "idx",
+    "thread",
+    "op",
+    "client_id",
+    "n_objects",
+    "bytes",
+    "endpoint",
+    "file",
+    "error",
+    "start",
+    "first_byte",
+    "last_byte",
+    "end",
+    "duration_ns",
+    "cat",
+];
 
 /// Reader of requests.
 pub struct Reader<'a> {
     name: String,
-    input: Box<dyn BufRead + 'a>,
+    reader: csv::Reader<Bounded<'a>>,
+    left: Rc<Cell<u64>>,
     columns: Columns,
-    number: u64,
-    line: Vec<u8>,
+    record: StringRecord,
     command_line: String,
+}
+
+/// Input that ends with an error if a request is too long.
+struct Bounded<'a> {
+    input: Box<dyn BufRead + 'a>,
+    left: Rc<Cell<u64>>,
+}
+
+impl Read for Bounded<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left.get() == 0 {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let read = self.input.read(buffer)?;
+        self.left.set(self.left.get().saturating_sub(read as u64));
+        Ok(read)
+    }
 }
 
 /// Positions of columns; absent in files that do not have them.
@@ -51,21 +84,20 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// A sentence if the file has another form.
     pub(super) fn new(name: &str, input: Box<dyn BufRead + 'a>) -> Result<Reader<'a>, String> {
+        let left = Rc::new(Cell::new(REQUEST_MAX));
+        let bounded = Bounded { input, left: Rc::clone(&left) };
+        let mut builder = ReaderBuilder::new();
+        builder.delimiter(b'\t').flexible(true).has_headers(false);
         let mut reader = Reader {
             name: name.to_owned(),
-            input,
+            reader: builder.from_reader(bounded),
+            left,
             columns: Columns::default(),
-            number: 0,
-            line: Vec::new(),
+            record: StringRecord::new(),
             command_line: String::new(),
         };
-        reader.line()?;
-        while reader.line.starts_with(b"#") {
-            reader.comment();
-            reader.line()?;
-        }
-        let header = std::str::from_utf8(&reader.line).unwrap_or_default();
-        reader.columns = Columns::of(header).map_err(|missing| {
+        reader.next_record()?;
+        reader.columns = Columns::of(&reader.record).map_err(|missing| {
             format!(
                 "{name}:1: is no result file of warp: the header has no column {missing}; name a \
                  .csv.zst or .json.zst file"
@@ -79,25 +111,16 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// A sentence with the file and the line.
     pub fn request(&mut self) -> Result<Option<Request<'_>>, String> {
-        loop {
-            if !self.line()? {
-                return Ok(None);
-            }
-            match self.line.first() {
-                None => {}
-                Some(b'#') => self.comment(),
-                Some(_) => break,
-            }
+        if !self.next_record()? {
+            return Ok(None);
         }
-        let place = Place { name: &self.name, number: self.number };
-        let line = std::str::from_utf8(&self.line)
-            .map_err(|_| place.wrong("holds bytes that are no text (UTF-8)"))?;
-        self.columns.request(line, &place).map(Some)
+        let place = Place { name: &self.name, number: line_of(&self.record) };
+        self.columns.request(&self.record, &place).map(Some)
     }
 
     /// A sentence about the request that was read last.
     pub fn at(&self, why: &str) -> String {
-        format!("{}:{}: {why}", self.name, self.number)
+        format!("{}:{}: {why}", self.name, line_of(&self.record))
     }
 
     /// The command line at the end of the file; empty if the file has none.
@@ -105,30 +128,40 @@ impl<'a> Reader<'a> {
         self.command_line
     }
 
-    /// Reads a line without its end; false at the end of the file.
-    fn line(&mut self) -> Result<bool, String> {
-        self.line.clear();
-        self.number += 1;
-        let read = self.input.by_ref().take(LINE_MAX).read_until(b'\n', &mut self.line);
-        read.map_err(|error| broken(&format!("{}:{}", self.name, self.number), &error))?;
-        if self.line.len() as u64 == LINE_MAX {
-            return Err(self.at(&format!("the line has {LINE_MAX} bytes or more; shorten it")));
+    /// Reads a record that is no comment; false at the end of the file. The first comment is the
+    /// command line.
+    fn next_record(&mut self) -> Result<bool, String> {
+        loop {
+            self.left.set(REQUEST_MAX);
+            let read = self.reader.read_record(&mut self.record);
+            if !read.map_err(|error| self.wrong(&error))? {
+                return Ok(false);
+            }
+            let Some(comment) = self.record.get(0).and_then(|first| first.strip_prefix('#')) else {
+                return Ok(true);
+            };
+            if self.command_line.is_empty() {
+                comment.trim().clone_into(&mut self.command_line);
+            }
         }
-        let is_read = !self.line.is_empty();
-        while self.line.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
-            self.line.pop();
-        }
-        Ok(is_read)
     }
 
-    /// Keeps the first comment after the requests: the command line.
-    fn comment(&mut self) {
-        let text = String::from_utf8_lossy(&self.line);
-        let text = text.trim_start_matches('#').trim();
-        if self.command_line.is_empty() {
-            text.clone_into(&mut self.command_line);
+    fn wrong(&self, error: &csv::Error) -> String {
+        let number = error.position().map_or(self.reader.position().line(), csv::Position::line);
+        let place = Place { name: &self.name, number };
+        match error.kind() {
+            ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                place.wrong(&format!("the request has more than {REQUEST_MAX} bytes"))
+            }
+            ErrorKind::Io(error) => broken(&format!("{}:{number}", self.name), error),
+            ErrorKind::Utf8 { .. } => place.wrong("holds bytes that are no text (UTF-8)"),
+            _ => place.wrong(&error.to_string()),
         }
     }
+}
+
+fn line_of(record: &StringRecord) -> u64 {
+    record.position().map_or(1, csv::Position::line)
 }
 
 struct Place<'a> {
@@ -144,8 +177,8 @@ impl Place<'_> {
 
 impl Columns {
     /// Finds the columns of a header; the error is the name of a column that is missing.
-    fn of(header: &str) -> Result<Columns, &'static str> {
-        let names: Vec<&str> = header.split('\t').map(unquoted).collect();
+    fn of(header: &StringRecord) -> Result<Columns, &'static str> {
+        let names: Vec<&str> = header.iter().collect();
         let mut columns = Columns::default();
         let optional: &mut [(&str, &mut Option<usize>)] = &mut [
             ("thread", &mut columns.thread),
@@ -168,9 +201,12 @@ impl Columns {
         Ok(columns)
     }
 
-    fn request<'b>(&self, line: &'b str, place: &Place<'_>) -> Result<Request<'b>, String> {
-        let fields: Vec<&str> = line.split('\t').collect();
-        let fields = Fields { fields: &fields, place };
+    fn request<'b>(
+        &self,
+        record: &'b StringRecord,
+        place: &Place<'_>,
+    ) -> Result<Request<'b>, String> {
+        let fields = Fields { record, place };
         let request = Request {
             thread: fields.number("thread", self.thread, 0)?,
             op: fields.text(Some(self.op)),
@@ -201,14 +237,13 @@ fn position(names: &[&str], name: &'static str) -> Result<usize, &'static str> {
 }
 
 struct Fields<'a, 'b> {
-    fields: &'a [&'b str],
+    record: &'b StringRecord,
     place: &'a Place<'a>,
 }
 
 impl<'b> Fields<'_, 'b> {
     fn text(&self, column: Option<usize>) -> &'b str {
-        let field = column.and_then(|column| self.fields.get(column));
-        field.map_or("", |field| unquoted(field))
+        column.and_then(|column| self.record.get(column)).unwrap_or_default()
     }
 
     fn number<N: std::str::FromStr>(
@@ -249,15 +284,9 @@ impl<'b> Fields<'_, 'b> {
     }
 }
 
-/// A field without the quotes around it.
-fn unquoted(field: &str) -> &str {
-    let inner = field.strip_prefix('"').and_then(|inner| inner.strip_suffix('"'));
-    inner.unwrap_or(field)
-}
-
 /// Writer of requests.
 pub struct Writer<W: Write> {
-    output: zstd::Encoder<'static, W>,
+    output: csv::Writer<zstd::Encoder<'static, W>>,
     written: u64,
 }
 
@@ -267,8 +296,11 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The output cannot be written.
     pub fn new(output: W) -> io::Result<Writer<W>> {
-        let mut output = zstd::Encoder::new(output, 0)?;
-        writeln!(output, "{HEADER}")?;
+        let encoder = zstd::Encoder::new(output, 0)?;
+        let mut builder = WriterBuilder::new();
+        let builder = builder.delimiter(b'\t').terminator(Terminator::Any(b'\n'));
+        let mut output = builder.from_writer(encoder);
+        output.write_record(HEADER)?;
         Ok(Writer { output, written: 0 })
     }
 
@@ -279,39 +311,35 @@ impl<W: Write> Writer<W> {
     pub fn request(&mut self, request: &Request<'_>) -> io::Result<()> {
         let number = self.written;
         self.written += 1;
-        writeln!(
-            self.output,
-            "{number}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
-            request.thread,
-            field(request.op),
-            field(request.client),
-            request.objects,
-            request.bytes,
-            field(request.endpoint),
-            field(request.file),
-            field(request.error),
-            time(Some(request.start_ns)),
-            time(request.first_byte_ns),
-            time(request.last_byte_ns),
-            time(Some(request.end_ns)),
-            request.start_ns.abs_diff(request.end_ns),
-            field(request.category),
-        )
+        self.output.write_record([
+            &number.to_string(),
+            &request.thread.to_string(),
+            request.op,
+            request.client,
+            &request.objects.to_string(),
+            &request.bytes.to_string(),
+            request.endpoint,
+            request.file,
+            request.error,
+            &time(Some(request.start_ns)),
+            &time(request.first_byte_ns),
+            &time(request.last_byte_ns),
+            &time(Some(request.end_ns)),
+            &request.start_ns.abs_diff(request.end_ns).to_string(),
+            request.category,
+        ])?;
+        Ok(())
     }
 
     /// Writes the command line, which holds no secrets, and ends the file.
     ///
     /// # Errors
     /// The output cannot be written.
-    pub fn finish(mut self, command_line: &str) -> io::Result<W> {
-        writeln!(self.output, "# {}", field(command_line))?;
-        self.output.finish()
+    pub fn finish(self, command_line: &str) -> io::Result<W> {
+        let mut encoder = self.output.into_inner().map_err(csv::IntoInnerError::into_error)?;
+        writeln!(encoder, "# {}", command_line.replace(['\t', '\n', '\r'], " "))?;
+        encoder.finish()
     }
-}
-
-/// A text in a column: tabs and line ends would start other columns and lines.
-fn field(text: &str) -> String {
-    text.replace(['\t', '\n', '\r'], " ")
 }
 
 fn time(ns: Option<i64>) -> String {

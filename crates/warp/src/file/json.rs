@@ -94,6 +94,11 @@ fn select_host(name: &str, host: &str, results: &mut Results) -> Result<(), Stri
     for report in results.ops.iter_mut().chain([&mut results.total]) {
         report.hosts.retain(|known, _| is_host(known, host));
         let own = report.hosts.values().next().cloned().unwrap_or_default();
+        if own.segments.is_empty() && !report.segments.is_empty() {
+            return Err(format!(
+                "{name}: has no segments of the host {host}; store requests with --full"
+            ));
+        }
         report.segments = own.segments;
         report.latency = own.latency;
         report.first_byte = Timing::Absent;
@@ -117,7 +122,7 @@ fn report(name: &str, op: &str, stored: Operation) -> Result<Report, String> {
         bytes: stored.total_bytes,
         errors: stored.total_errors,
         first_errors: stored.first_errors.unwrap_or_default(),
-        clients: stored.clients.into_iter().flatten().filter(|name| !name.is_empty()).collect(),
+        clients: stored.clients.into_iter().filter(|name| !name.is_empty()).collect(),
         segment_ns: segment_ns(&stored.throughput),
         segments: place.segments(&stored.throughput)?,
         ..Report::default()
@@ -197,8 +202,8 @@ fn add_piece(report: &mut Report, piece: &Piece) {
     }
     let multi = piece.multi_sized_requests.iter();
     for by_size in multi.flat_map(|multi| multi.by_size.iter().flatten()) {
-        let requests = by_size.requests.max(1);
-        report.first_byte.add(&first_byte(&by_size.first_byte, requests, 1));
+        let (requests, pieces) = (by_size.requests.max(1), by_size.merged_entries.max(1));
+        report.first_byte.add(&first_byte(&by_size.first_byte, requests, pieces));
         let class = size_class(by_size, requests);
         let known = report.sizes.iter_mut().find(|known| known.is_like(&class));
         match known {
@@ -209,14 +214,15 @@ fn add_piece(report: &mut Report, piece: &Piece) {
 }
 
 fn size_class(stored: &BySize, requests: u64) -> SizeClass {
+    let pieces = stored.merged_entries.max(1) as f64;
     SizeClass {
         min_bytes: stored.min_size,
         max_bytes: stored.max_size,
         requests,
-        average: stored.bps_average,
-        median: stored.bps_median,
-        fastest: stored.bps_fastest,
-        slowest: stored.bps_slowest,
+        average: stored.bps_average / pieces,
+        median: stored.bps_median / pieces,
+        fastest: stored.bps_fastest / pieces,
+        slowest: stored.bps_slowest / pieces,
     }
 }
 
@@ -224,45 +230,60 @@ fn latency(stored: &Single) -> Timing {
     if stored.requests == 0 {
         return Timing::Absent;
     }
-    let percentiles = in_ns(&stored.dur_percentiles_millis);
+    let scale = Scale::of(stored.merged_entries.max(1));
+    let percentiles = scale.all(&stored.dur_percentiles_millis);
     Timing::Averaged(Box::new(Summary {
         requests: stored.requests,
         pieces: stored.merged_entries.max(1),
-        mean: ns(stored.dur_avg_millis),
+        mean: scale.ns(stored.dur_avg_millis),
         fastest: ns(stored.fastest_millis),
         slowest: ns(stored.slowest_millis),
-        std_dev: ns(stored.std_dev_millis),
+        std_dev: scale.ns(stored.std_dev_millis),
         p25: percentiles.get(25).copied(),
-        p50: ns(stored.dur_median_millis),
+        p50: scale.ns(stored.dur_median_millis),
         p75: percentiles.get(75).copied(),
-        p90: ns(stored.dur_90_millis),
-        p99: ns(stored.dur_99_millis),
+        p90: scale.ns(stored.dur_90_millis),
+        p99: scale.ns(stored.dur_99_millis),
         percentiles,
     }))
 }
 
 fn first_byte(stored: &Option<FirstByte>, requests: u64, pieces: u64) -> Timing {
     let Some(stored) = stored.as_ref().filter(|_| requests > 0) else { return Timing::Absent };
+    let scale = Scale::of(pieces);
     Timing::Averaged(Box::new(Summary {
         requests,
         pieces,
-        mean: ns(stored.average_millis),
+        mean: scale.ns(stored.average_millis),
         fastest: ns(stored.fastest_millis),
         slowest: ns(stored.slowest_millis),
-        std_dev: ns(stored.std_dev_millis),
-        p25: Some(ns(stored.p25_millis)),
-        p50: ns(stored.median_millis),
-        p75: Some(ns(stored.p75_millis)),
-        p90: ns(stored.p90_millis),
-        p99: ns(stored.p99_millis),
-        percentiles: in_ns(&stored.percentiles_millis),
+        std_dev: scale.ns(stored.std_dev_millis),
+        p25: Some(scale.ns(stored.p25_millis)),
+        p50: scale.ns(stored.median_millis),
+        p75: Some(scale.ns(stored.p75_millis)),
+        p90: scale.ns(stored.p90_millis),
+        p99: scale.ns(stored.p99_millis),
+        percentiles: scale.all(&stored.percentiles_millis),
     }))
+}
+
+/// Stored values are sums over pieces; results have their average.
+struct Scale(f64);
+
+impl Scale {
+    fn of(pieces: u64) -> Scale {
+        Scale(1.0 / pieces as f64)
+    }
+
+    fn ns(&self, millis: f64) -> f64 {
+        ns(millis) * self.0
+    }
+
+    fn all(&self, percentiles: &Option<Vec<f64>>) -> Vec<f64> {
+        percentiles.iter().flatten().map(|millis| self.ns(*millis)).collect()
+    }
 }
 
 fn ns(millis: f64) -> f64 {
     millis * 1e6
-}
-
-fn in_ns(percentiles: &Option<Vec<f64>>) -> Vec<f64> {
-    percentiles.iter().flatten().map(|millis| ns(*millis)).collect()
 }

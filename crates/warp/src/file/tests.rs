@@ -37,6 +37,22 @@ const GET: Run = Run {
 
 const PUT: Run = Run { op: "PUT", millis: 250, threads: 2, ..GET };
 
+const EMPTY: Request<'static> = Request {
+    thread: 0,
+    op: "",
+    client: "",
+    objects: 1,
+    bytes: 0,
+    endpoint: "",
+    file: "",
+    error: "",
+    start_ns: 0,
+    first_byte_ns: None,
+    last_byte_ns: None,
+    end_ns: 0,
+    category: "0",
+};
+
 /// A file with the requests of runs.
 fn csv_of(runs: &[Run]) -> Vec<u8> {
     let mut writer = csv::Writer::new(Vec::new()).expect("memory");
@@ -168,7 +184,8 @@ fn percentiles_of_several_pieces_have_a_remark() {
 
 #[test]
 fn rates_by_size_are_printed() {
-    let text = r#"{"v":2,"by_op_type":{"GET":{"concurrency":8,"total_requests":9,"throughput":{
+    let text = r#"{"v":2,"by_op_type":{"GET":{"concurrency":8,"total_requests":9,"hosts":1,
+        "clients":{"a":2},"first_errors":null,"throughput":{"ops":9,
         "segmented":{"segment_duration_millis":1000,"segments":[
             {"start":"2026-01-02T03:04:05Z","bytes_per_sec":2e6,"obj_per_sec":4}]}},
         "requests_by_client":{"a":[{"multi_sized_requests":{"by_size":[
@@ -222,6 +239,34 @@ fn summaries_of_one_host_or_operation() {
     insta::assert_snapshot!(sentences.join("\n"));
     let long = Settings { segment_ns: 5 * SECOND as u64, ..Settings::default() };
     assert_eq!(read("file", &*bytes, &long).expect("a file").remarks.len(), 1);
+}
+
+#[test]
+fn messages_keep_tabs_quotes_and_lines() {
+    let messages = ["\"quoted\" first", "a\ttab", "<Error>\n  <Code>\"1\"</Code>\r\n</Error>"];
+    let mut writer = csv::Writer::new(Vec::new()).expect("memory");
+    for error in messages {
+        let request = Request { op: "GET", error, start_ns: START, end_ns: START, ..EMPTY };
+        writer.request(&request).expect("memory");
+    }
+    let read = results(&writer.finish("").expect("memory"));
+    assert_eq!(
+        (read.total.first_errors, read.total.errors),
+        (messages.map(str::to_owned).into(), 3)
+    );
+}
+
+#[test]
+fn stored_sums_of_merged_pieces_become_averages() {
+    let mut whole = results(&json_of_pieces());
+    let before = whole.ops[0].latency.summary().expect("times");
+    assert_eq!(before.pieces, 2);
+    let text = json::text(&whole);
+    let p99 = "\"dur_99_millis\": 400.0";
+    assert!(text.contains(p99) && text.contains("\"merged_entries\": 2"), "{text}");
+    whole = results(&json_of(&whole));
+    let after = whole.ops[0].latency.summary().expect("times");
+    assert!((after.p99 - before.p99).abs() < 1.0 && (after.mean - before.mean).abs() < 1.0);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 /// Results of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -35,11 +36,26 @@ pub struct Operation {
     pub start_time: String,
     pub end_time: String,
     pub first_errors: Option<Vec<String>>,
-    pub hosts: Option<Vec<String>>,
-    pub clients: Option<Vec<String>>,
+    #[serde(deserialize_with = "names")]
+    pub hosts: Vec<String>,
+    #[serde(deserialize_with = "names")]
+    pub clients: Vec<String>,
     pub throughput: Throughput,
     pub throughput_by_host: Option<BTreeMap<String, Throughput>>,
     pub requests_by_client: Option<BTreeMap<String, Vec<Piece>>>,
+}
+
+/// Names as a list or as keys; a number of names has none.
+fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let names = match Value::deserialize(deserializer)? {
+        Value::Array(all) => {
+            let texts = all.into_iter().filter_map(|name| Some(name.as_str()?.to_owned()));
+            texts.collect()
+        }
+        Value::Object(all) => all.into_iter().map(|(name, _)| name).collect(),
+        _ => Vec::new(),
+    };
+    Ok(names)
 }
 
 /// Bytes and objects over time.
@@ -53,6 +69,7 @@ pub struct Throughput {
     pub objects: f64,
     pub ops: u64,
     pub errors: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub segmented: Option<Segmented>,
 }
 
@@ -96,12 +113,12 @@ pub struct Piece {
     pub multi_sized_requests: Option<Multi>,
 }
 
-/// Times of requests of one size.
+/// Times of requests of one size. Averages and percentiles are sums over the merged entries.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Single {
     pub requests: u64,
-    pub obj_size: f64,
+    pub obj_size: u64,
     pub dur_avg_millis: f64,
     pub dur_median_millis: f64,
     pub dur_90_millis: f64,
@@ -118,7 +135,7 @@ pub struct Single {
     pub by_host: Option<BTreeMap<String, Single>>,
 }
 
-/// Times to the first byte.
+/// Times to the first byte, also as sums.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FirstByte {
@@ -143,20 +160,21 @@ pub struct Multi {
     pub by_size: Option<Vec<BySize>>,
 }
 
-/// Rates of requests of similar sizes.
+/// Rates of requests of similar sizes. Rates are sums over the merged entries.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BySize {
     pub requests: u64,
     pub min_size: u64,
     pub max_size: u64,
-    pub avg_obj_size: f64,
+    pub avg_obj_size: u64,
     pub bps_average: f64,
     pub bps_median: f64,
     pub bps_90: f64,
     pub bps_99: f64,
     pub bps_fastest: f64,
     pub bps_slowest: f64,
+    pub merged_entries: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_byte: Option<FirstByte>,
 }

@@ -10,7 +10,7 @@ use super::document::{
     BySize, Document, FirstByte, Multi, Operation, Piece, Segmented, Single, StoredSegment,
     Throughput,
 };
-use crate::report::{Rate, Report, Results, Segment, SizeClass, Spread};
+use crate::report::{Rate, Report, Results, Segment, SizeClass, spread};
 use crate::timing::{Summary, Timing};
 
 /// Writes results as `.json.zst`.
@@ -54,13 +54,12 @@ impl Operation {
             let duration_ns = report.duration_ns();
             (name.clone(), throughput(segments, report.segment_ns, duration_ns, host.rate))
         });
-        let mut total = throughput(
+        let total = throughput(
             &report.segments,
             report.segment_ns,
             report.duration_ns(),
             report.rate().unwrap_or_default(),
         );
-        total.segmented = report.spread().map(|spread| segmented(report, &spread));
         Operation {
             total_requests: report.requests,
             total_objects: report.objects,
@@ -70,8 +69,8 @@ impl Operation {
             start_time: time(report.start_ns),
             end_time: time(report.end_ns),
             first_errors: Some(report.first_errors.clone()),
-            hosts: Some(report.hosts.keys().cloned().collect()),
-            clients: Some(report.clients.iter().cloned().collect()),
+            hosts: report.hosts.keys().cloned().collect(),
+            clients: report.clients.iter().cloned().collect(),
             throughput: total,
             throughput_by_host: Some(by_host.collect()),
             requests_by_client: pieces,
@@ -84,7 +83,6 @@ fn throughput(segments: &[Segment], segment_ns: u64, duration_ns: u64, rate: Rat
     let start = segments.first().map_or(0, |segment| segment.start_ns);
     let end = segments.last().map_or(0, |segment| segment.start_ns);
     let seconds = duration_ns as f64 / 1e9;
-    let stored = segments.iter().map(|segment| stored(segment, segment_ns)).collect();
     Throughput {
         start_time: time(start),
         end_time: time(end.saturating_add_unsigned(segment_ns)),
@@ -93,25 +91,20 @@ fn throughput(segments: &[Segment], segment_ns: u64, duration_ns: u64, rate: Rat
         objects: rate.objects * seconds,
         ops: segments.iter().filter_map(|of| of.counts).map(|counts| counts.ended).sum(),
         errors: segments.iter().map(|segment| segment.errors).sum(),
-        segmented: Some(Segmented {
-            segment_duration_millis: segment_ns / 1_000_000,
-            sorted_by: "time".to_owned(),
-            segments: Some(stored),
-            ..Segmented::default()
-        }),
+        segmented: segmented(segments, segment_ns),
     }
 }
 
-/// Segments by rate, as warp stores them.
-fn segmented(report: &Report, spread: &Spread) -> Segmented {
-    let segment_ns = report.segment_ns;
-    let mut sorted = report.segments.clone();
+/// Segments by rate, as warp stores them; none without segments.
+fn segmented(segments: &[Segment], segment_ns: u64) -> Option<Segmented> {
+    let spread = spread(segments, segment_ns)?;
+    let mut sorted = segments.to_vec();
     sorted.sort_by(|one, other| {
         one.rate(segment_ns).rank().total_cmp(&other.rate(segment_ns).rank())
     });
     let median = sorted.get(sorted.len() / 2);
     let by_bytes = spread.fastest.bytes > 0.0;
-    Segmented {
+    Some(Segmented {
         segment_duration_millis: segment_ns / 1_000_000,
         sorted_by: if by_bytes { "bps" } else { "ops" }.to_owned(),
         segments: Some(sorted.iter().map(|segment| stored(segment, segment_ns)).collect()),
@@ -124,7 +117,7 @@ fn segmented(report: &Report, spread: &Spread) -> Segmented {
         slowest_start: start(sorted.first()),
         slowest_bps: spread.slowest.bytes,
         slowest_ops: spread.slowest.objects,
-    }
+    })
 }
 
 fn start(segment: Option<&Segment>) -> String {
@@ -144,9 +137,10 @@ fn stored(segment: &Segment, segment_ns: u64) -> StoredSegment {
 fn piece(report: &Report) -> Option<Piece> {
     let hosts = report.hosts.iter();
     let hosts = hosts.filter_map(|(name, host)| Some((name.clone(), single(&host.latency)?)));
+    let pieces = report.latency.summary().map_or(1, |summary| summary.pieces);
     let single = single(&report.latency).map(|single| Single {
-        obj_size: report.bytes as f64 / report.objects.max(1) as f64,
-        first_byte: report.first_byte.summary().map(|summary| first_byte(&summary)),
+        obj_size: (report.bytes / report.objects.max(1)).saturating_mul(pieces),
+        first_byte: report.first_byte.summary().map(|summary| first_byte(&summary, pieces)),
         by_host: Some(hosts.collect()),
         ..single
     });
@@ -164,33 +158,54 @@ fn piece(report: &Report) -> Option<Piece> {
 
 fn single(timing: &Timing) -> Option<Single> {
     let summary = timing.summary()?;
+    let scale = Scale::of(summary.pieces);
     Some(Single {
         requests: summary.requests,
-        dur_avg_millis: millis(summary.mean),
-        dur_median_millis: millis(summary.p50),
-        dur_90_millis: millis(summary.p90),
-        dur_99_millis: millis(summary.p99),
+        dur_avg_millis: scale.sum(summary.mean),
+        dur_median_millis: scale.sum(summary.p50),
+        dur_90_millis: scale.sum(summary.p90),
+        dur_99_millis: scale.sum(summary.p99),
         fastest_millis: millis(summary.fastest),
         slowest_millis: millis(summary.slowest),
-        std_dev_millis: millis(summary.std_dev),
-        dur_percentiles_millis: in_millis(&summary.percentiles),
+        std_dev_millis: scale.sum(summary.std_dev),
+        dur_percentiles_millis: scale.sums(&summary.percentiles),
         merged_entries: summary.pieces,
         ..Single::default()
     })
 }
 
-fn first_byte(summary: &Summary) -> FirstByte {
+/// Times to the first byte, as sums over the pieces of the latency.
+fn first_byte(summary: &Summary, pieces: u64) -> FirstByte {
+    let scale = Scale::of(pieces);
     FirstByte {
-        average_millis: millis(summary.mean),
+        average_millis: scale.sum(summary.mean),
         fastest_millis: millis(summary.fastest),
-        p25_millis: millis(summary.p25.unwrap_or_default()),
-        median_millis: millis(summary.p50),
-        p75_millis: millis(summary.p75.unwrap_or_default()),
-        p90_millis: millis(summary.p90),
-        p99_millis: millis(summary.p99),
+        p25_millis: scale.sum(summary.p25.unwrap_or_default()),
+        median_millis: scale.sum(summary.p50),
+        p75_millis: scale.sum(summary.p75.unwrap_or_default()),
+        p90_millis: scale.sum(summary.p90),
+        p99_millis: scale.sum(summary.p99),
         slowest_millis: millis(summary.slowest),
-        std_dev_millis: millis(summary.std_dev),
-        percentiles_millis: in_millis(&summary.percentiles),
+        std_dev_millis: scale.sum(summary.std_dev),
+        percentiles_millis: scale.sums(&summary.percentiles),
+    }
+}
+
+/// Averages of pieces are stored as their sum.
+struct Scale(f64);
+
+impl Scale {
+    fn of(pieces: u64) -> Scale {
+        Scale(pieces as f64)
+    }
+
+    fn sum(&self, ns: f64) -> f64 {
+        millis(ns) * self.0
+    }
+
+    fn sums(&self, percentiles: &[f64]) -> Option<Vec<f64>> {
+        let sums = percentiles.iter().map(|ns| self.sum(*ns));
+        (!percentiles.is_empty()).then(|| sums.collect())
     }
 }
 
@@ -203,16 +218,13 @@ fn by_size(class: &SizeClass) -> BySize {
         bps_median: class.median,
         bps_fastest: class.fastest,
         bps_slowest: class.slowest,
+        merged_entries: 1,
         ..BySize::default()
     }
 }
 
 fn millis(ns: f64) -> f64 {
     ns / 1e6
-}
-
-fn in_millis(percentiles: &[f64]) -> Option<Vec<f64>> {
-    (!percentiles.is_empty()).then(|| percentiles.iter().map(|ns| millis(*ns)).collect())
 }
 
 fn time(ns: i64) -> String {
