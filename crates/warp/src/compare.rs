@@ -52,7 +52,7 @@ fn pairs<'a>(before: &'a Results, after: &'a Results) -> Vec<Pair<'a>> {
     let pair =
         before.ops.iter().filter_map(|op| Some(Pair { before: op, after: find(after, &op.op)? }));
     let mut pairs: Vec<Pair<'a>> = pair.collect();
-    if pairs.len() > 1 {
+    if pairs.len() > 1 && before.is_mixed() && after.is_mixed() {
         pairs.push(Pair { before: &before.total, after: &after.total });
     }
     pairs

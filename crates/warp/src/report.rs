@@ -20,6 +20,16 @@ pub struct Results {
     pub remarks: Vec<String>,
 }
 
+impl Results {
+    /// True if several operations ran at the same time, so that their total is a result. Objects
+    /// that are uploaded before a run are an operation before the others.
+    pub fn is_mixed(&self) -> bool {
+        let last_start = self.ops.iter().map(|op| op.start_ns).max();
+        let first_end = self.ops.iter().map(|op| op.end_ns).min();
+        self.ops.len() > 1 && last_start < first_end
+    }
+}
+
 /// Results of one operation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {

@@ -5,10 +5,10 @@ use jiff::Timestamp;
 use super::report::{Rate, Report, Results, Segment, Spread};
 use super::timing::Summary;
 
-/// The results as text: each operation, then all together if there are several.
+/// The results as text: each operation, then all together if they ran at the same time.
 pub fn results(results: &Results, verbose: bool) -> String {
     let total = [&results.total];
-    let total = total.into_iter().filter(|_| results.ops.len() > 1);
+    let total = total.into_iter().filter(|_| results.is_mixed());
     let blocks: Vec<String> =
         results.ops.iter().chain(total).map(|report| block(report, verbose)).collect();
     let mut text = blocks.join("\n");

@@ -126,6 +126,9 @@ fn requests_become_the_text_of_a_run() {
     insta::assert_snapshot!(text::results(&results(&csv_of(&[GET, PUT])), false));
     let stat = Run { op: "STAT", bytes: 0, millis: 20, ..GET };
     insta::assert_snapshot!(text::results(&results(&csv_of(&[stat])), false));
+    let first = csv_of(&[PUT, Run { offset_s: 6, ..GET }]);
+    let text = text::results(&results(&first), false);
+    assert!(text.contains("Report: PUT") && !text.contains("Total"), "{text}");
     let short = Run { seconds: 1, ..GET };
     insta::assert_snapshot!(text::results(&results(&csv_of(&[short])), false));
 }
