@@ -84,14 +84,37 @@ impl Concerned<'_> {
 
 /// The number of blocks that differ from the data written, in a sentence; absent for 0 blocks.
 pub fn corruption<'a>(phases: impl IntoIterator<Item = &'a PhaseRecord>) -> Option<String> {
-    let measured = phases.into_iter().flat_map(|phase| &phase.measurements);
-    let verified = measured.filter_map(|measured| measured.verify.as_ref());
-    let (wrong, checked) = verified.fold((0u64, 0u64), |(wrong, checked), stats| {
-        (wrong.saturating_add(stats.mismatches()), checked.saturating_add(stats.blocks))
-    });
-    (wrong > 0).then(|| {
-        format!("Corrupt data: {wrong} of {checked} blocks read differ from the data written.")
-    })
+    let (mut blocks, mut objects) = (Compared::default(), Compared::default());
+    for measured in phases.into_iter().flat_map(|phase| &phase.measurements) {
+        if let Some(stats) = &measured.verify {
+            blocks.add(stats.mismatches(), stats.blocks);
+        }
+        if let Some(http) = &measured.http {
+            objects.add(http.objects.mismatches, http.objects.checked_reads);
+        }
+    }
+    blocks.corruption("blocks read").or_else(|| objects.corruption("reads of objects"))
+}
+
+/// Data that was compared with the data written.
+#[derive(Default)]
+struct Compared {
+    wrong: u64,
+    checked: u64,
+}
+
+impl Compared {
+    fn add(&mut self, wrong: u64, checked: u64) {
+        self.wrong = self.wrong.saturating_add(wrong);
+        self.checked = self.checked.saturating_add(checked);
+    }
+
+    fn corruption(&self, what: &str) -> Option<String> {
+        let Compared { wrong, checked } = self;
+        let sentence =
+            format!("Corrupt data: {wrong} of {checked} {what} differ from the data written.");
+        (*wrong > 0).then_some(sentence)
+    }
 }
 
 /// The share by which a rate may be too low; absent if it is unknown or small.

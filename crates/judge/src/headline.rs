@@ -9,6 +9,7 @@ use candor_record::{
 
 use crate::entry_jobs;
 use crate::limit::moves_nothing;
+use crate::object_jobs::{self, ObjectJob};
 use crate::observed::Observed;
 
 /// Whether a phase can be believed: what its findings amount to. A phase that did nothing cannot
@@ -83,7 +84,8 @@ fn what(observed: &Observed) -> String {
 
 fn work(observed: &Observed) -> String {
     if observed.ran.is_empty() {
-        return own_cost(observed);
+        let on_objects = object_jobs::ran(observed);
+        return if on_objects.is_empty() { own_cost(observed) } else { requests(&on_objects) };
     }
     let sides =
         [Direction::Read, Direction::Write].into_iter().filter(|op| observed.app(*op).ops > 0.0);
@@ -99,6 +101,22 @@ fn work(observed: &Observed) -> String {
         return format!("{} trims/s", fmt::count(observed.ops_per_s(Direction::Trim)));
     }
     sides.join(" and ")
+}
+
+/// The requests for objects by operation, the most frequent ones.
+fn requests(jobs: &[ObjectJob]) -> String {
+    let operations =
+        jobs.iter().flat_map(|job| job.operations().into_iter().map(move |op| (job, op)));
+    let rates = operations.take(3).map(|(job, op)| {
+        let rate =
+            format!("{} {} requests/s", fmt::count(ratio(op.ops as f64, job.seconds())), op.name);
+        if op.bytes == 0 {
+            return rate;
+        }
+        let size = fmt::size(ratio(op.bytes as f64, op.ops as f64));
+        format!("{rate} of {size} = {}", fmt::rate(ratio(op.bytes as f64, job.seconds())))
+    });
+    rates.collect::<Vec<_>>().join(" and ")
 }
 
 fn moved_nothing(observed: &Observed) -> bool {

@@ -46,6 +46,8 @@ mod integrity;
 mod job_limits;
 mod limit;
 mod more_load;
+mod object_jobs;
+mod object_load;
 mod observed;
 mod parts;
 mod preflight;
@@ -231,6 +233,6 @@ fn explanation(rule: &rule::Rule) -> Explanation {
         preflight: rule.before.is_some(),
         limit: rule.limit,
         causes: causes::of(rule),
-        thresholds: thresholds::ALL.iter().filter(serves).map(of).collect(),
+        thresholds: thresholds::all().filter(serves).map(of).collect(),
     }
 }

@@ -7,6 +7,8 @@ use crate::bound::Kind;
 use crate::causes::stage_of;
 use crate::ceilings;
 use crate::more_load::{self, Growth};
+use crate::object_jobs::{self, ObjectJob};
+use crate::object_load;
 use crate::observed::Observed;
 use crate::rules::depth::host_cpus_busy;
 use crate::stage::Stage;
@@ -16,6 +18,10 @@ use crate::thresholds::{ALL_CPUS_BUSY, MORE_IN_DEVICE, PACED};
 /// else is left and it had all that was asked of it.
 pub fn limited_by(observed: &Observed, findings: &[Finding]) -> Option<Limit> {
     if observed.ran.is_empty() {
+        let on_objects = object_jobs::ran(observed);
+        if !on_objects.is_empty() {
+            return of_objects(observed, findings, &on_objects);
+        }
         return first_at(findings, |stage| {
             stage <= Stage::Throttle || [Stage::Device, Stage::Names].contains(&stage)
         })
@@ -31,6 +37,17 @@ pub fn limited_by(observed: &Observed, findings: &[Finding]) -> Option<Limit> {
         .or_else(|| flat(observed))
         .or_else(|| first_at(findings, |stage| stage == Stage::Queue))
         .or_else(|| device(observed).filter(|_| !found(findings, "A5")))
+}
+
+/// The limit of requests for objects: a limit of the findings, the plan's rate, or the server if
+/// nothing else is left and all requests were in flight.
+fn of_objects(observed: &Observed, findings: &[Finding], jobs: &[ObjectJob]) -> Option<Limit> {
+    let only = if let [job] = jobs { Some(job) } else { None };
+    first_at(findings, |stage| stage <= Stage::Throttle)
+        .or_else(|| object_load::pace(only?))
+        .or_else(|| object_load::load(observed, only?))
+        .or_else(|| first_at(findings, |stage| stage <= Stage::Queue))
+        .or_else(|| object_load::server(observed, only?))
 }
 
 fn found(findings: &[Finding], rule: &str) -> bool {

@@ -131,7 +131,7 @@ fn by_search(observed: &Observed, ran: &Ran) -> Option<Growth> {
     let steps = ascending(steps);
     let (first, more) = steps.split_first()?;
     let is_same = first.in_flight == ran.concurrency() && !more.is_empty();
-    is_same.then(|| growth(first.ops_per_s, more, ran))
+    is_same.then(|| growth(first.ops_per_s, more, ran.job.workers))
 }
 
 /// Other phases with more in flight, such as rows of a sweep.
@@ -139,8 +139,14 @@ fn by_phases(observed: &Observed, ran: &Ran) -> Option<Growth> {
     let here = Trial::here(observed, ran)?;
     let mut phases = trials::others(observed, ran);
     phases.retain(|trial| !trial.search_step && trial.in_flight > here.in_flight);
-    let phases = ascending(phases);
-    (!phases.is_empty()).then(|| growth(here.ops_per_s, &phases, ran))
+    beyond(here.ops_per_s, phases, ran.job.workers)
+}
+
+/// The growth from a rate of that many workers on, by phases with more in flight; absent without
+/// any.
+pub fn beyond(before: f64, more: Vec<Trial>, workers: u32) -> Option<Growth> {
+    let more = ascending(more);
+    (!more.is_empty()).then(|| growth(before, &more, workers))
 }
 
 /// One trial for each load, the fastest, from the least load on.
@@ -152,10 +158,10 @@ fn ascending(mut trials: Vec<Trial>) -> Vec<Trial> {
     trials
 }
 
-fn growth(before: f64, more: &[Trial], ran: &Ran) -> Growth {
+fn growth(before: f64, more: &[Trial], workers: u32) -> Growth {
     let mut growth = Growth::default();
     for trial in more {
-        let load = if trial.workers == ran.job.workers {
+        let load = if trial.workers == workers {
             Doubled::Depth(trial.depth)
         } else {
             Doubled::Workers(trial.workers)

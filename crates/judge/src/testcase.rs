@@ -13,6 +13,7 @@ use crate::setup::SetupFacts;
 
 mod below;
 mod hosts;
+mod objects;
 mod workload;
 
 pub use hosts::together;

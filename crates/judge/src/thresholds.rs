@@ -33,7 +33,7 @@ macro_rules! thresholds {
             source: $source,
             reason: $reason,
         };)*
-        /// All of them.
+        /// All of this table.
         pub const ALL: &[Threshold] = &[$($id),*];
     };
 }
@@ -42,7 +42,7 @@ thresholds! {
     /// Below it, ratios of bytes mean nothing.
     BYTES_MIN = 1048576.0, [
         A1 A3 A4 A5 A10 A11 A13 A14 A17 A18 A20 B4 B5 B14 B18 C1 C2 C3 C6 C8 C10 C11 C12 D7 D8
-        D9 D10 E1 E2 E4 E9 F4 F9 F10 G1 G10 G13 G15 G22 H5 C7 C14 E6 E7],
+        D9 D10 E1 E2 E4 E9 F4 F9 F10 G1 G10 G13 G15 G22 H5 C7 C14 E6 E7 S12],
         "minimum bytes moved for ratios", "measured on Linux",
         "mounting, opening and metadata cost some hundred KiB by themselves";
     /// Below this coverage the data came from memory.
@@ -782,5 +782,11 @@ thresholds! {
         "rate limiters of candor keep their rate well within a percent";
 }
 
+/// Every threshold of every rule.
+pub fn all() -> impl Iterator<Item = &'static Threshold> {
+    ALL.iter().chain(objects::ALL)
+}
+
+pub mod objects;
 #[cfg(test)]
 mod tests;

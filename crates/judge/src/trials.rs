@@ -28,11 +28,11 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Figures of some work; none where it was too short for any.
-    fn of(from: String, workers: u32, depth: u32, measured: &Measurement) -> Option<Trial> {
+    /// Figures of some work; absent if it was too short for any.
+    pub fn of(from: String, workers: u32, depth: u32, measured: &Measurement) -> Option<Trial> {
         let elapsed_s = measured.elapsed_ns as f64 / 1e9;
         let ops = measured.ops_done() as f64;
-        let mean_ns = mean(measured.directions().filter_map(|(_, s)| s.latency.as_ref()))?;
+        let mean_ns = mean(measured.work_operations().filter_map(|s| s.latency.as_ref()))?;
         let lasted = elapsed_s >= SLICE_S.value && ops >= SLICE_OPS.value && mean_ns > 0.0;
         let (in_flight, ops_per_s) = (f64::from(workers) * f64::from(depth), ratio(ops, elapsed_s));
         let search_step = false;

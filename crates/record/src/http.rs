@@ -21,6 +21,8 @@ pub struct HttpStats {
     pub peers: Vec<Peer>,
     /// Endpoints of the plan, and addresses that their names had.
     pub endpoints: Vec<EndpointFacts>,
+    /// Interfaces on the way to the servers.
+    pub links: Vec<ServerLink>,
     /// Connections.
     pub connections: ConnectionStats,
     /// Failed attempts by class.
@@ -124,6 +126,18 @@ pub struct EndpointFacts {
     pub url: String,
     /// Addresses that the name had during the run.
     pub addresses: Vec<String>,
+}
+
+/// An interface on the way to servers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerLink {
+    /// Name of the interface.
+    pub interface: String,
+    /// Bytes per second of data that its speed permits in one direction; absent if the kernel
+    /// reports no speed.
+    pub ceiling_bytes_per_s: Option<u64>,
+    /// Arithmetic of the ceiling, such as `10000 Mb/s ÷ 8 × 1448/1538`.
+    pub arithmetic: String,
 }
 
 /// Connections of a job.
@@ -301,6 +315,8 @@ pub struct TcpStats {
     pub congestion_window_bytes: f64,
     /// Mean window of the peer, in bytes.
     pub send_window_bytes: f64,
+    /// Mean send buffer of the sockets, in bytes; 0 if it is unknown.
+    pub send_buffer_bytes: f64,
     /// Connections that saw reordered segments.
     pub reordered: u64,
     /// Delayed acknowledgements of this host in the phase (`TcpExt DelayedACKs`).
@@ -334,7 +350,7 @@ pub struct ObjectStats {
     /// Latency of further reads of an object.
     pub later_reads: Option<Latency>,
     /// Age of the youngest and of the oldest object at its first read in this run, in seconds;
-    /// absent if the run did not put them.
+    /// from the run's own puts or from `Last-Modified`; absent if neither is known.
     pub age_s: Option<AgeRange>,
     /// Bytes of distinct objects.
     pub distinct_bytes: u64,
@@ -458,6 +474,31 @@ impl HttpOp {
     }
 }
 
+impl FailureClass {
+    /// The class in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            FailureClass::Throttled => "rate limit of the server",
+            FailureClass::Server => "error of the server",
+            FailureClass::Missing => "missing object or bucket",
+            FailureClass::Denied => "no permission",
+            FailureClass::Clock => "clocks differ too much",
+            FailureClass::Redirect => "another region or server",
+            FailureClass::Condition => "condition not met",
+            FailureClass::Request => "invalid request",
+            FailureClass::InsideSuccess => "error inside a successful answer",
+            FailureClass::Lookup => "name without an address",
+            FailureClass::Connect => "no connection",
+            FailureClass::Tls => "failed TLS handshake",
+            FailureClass::Timeout => "timeout",
+            FailureClass::Reset => "closed connection",
+            FailureClass::ShortBody => "short body",
+            FailureClass::Malformed => "malformed answer",
+            FailureClass::Checksum => "wrong checksum",
+        }
+    }
+}
+
 impl HttpStats {
     /// Attempts of all operations.
     pub fn attempts(&self) -> u64 {
@@ -491,6 +532,11 @@ impl HttpStats {
         other.peers.into_iter().for_each(|peer| peer.add_to(&mut self.peers));
         for endpoint in other.endpoints {
             endpoint.add_to(&mut self.endpoints);
+        }
+        for link in other.links {
+            if !self.links.contains(&link) {
+                self.links.push(link);
+            }
         }
         self.connections.merge(&other.connections);
         other.failures.into_iter().for_each(|failure| failure.add_to(&mut self.failures));
@@ -634,6 +680,8 @@ impl TcpStats {
                 + theirs.congestion_window_bytes * weights.1,
             send_window_bytes: mine.send_window_bytes * weights.0
                 + theirs.send_window_bytes * weights.1,
+            send_buffer_bytes: mine.send_buffer_bytes * weights.0
+                + theirs.send_buffer_bytes * weights.1,
             reordered: mine.reordered + theirs.reordered,
             delayed_acks: mine.delayed_acks.max(theirs.delayed_acks),
             time_wait: mine.time_wait.max(theirs.time_wait),

@@ -71,7 +71,7 @@ pub use http::HttpStats;
 pub use job_sample::{JobSample, WorkerSample};
 pub use judgement::*;
 pub use latency_counts::LatencyCounts;
-pub use limit::{Doubled, Limit, LimitClass, MeasuredInstead, round_rate};
+pub use limit::{Doubled, Limit, LimitClass, MeasuredInstead, TcpLimit, round_rate};
 pub use log::*;
 pub use measurement::*;
 pub use quantity::Quantity;

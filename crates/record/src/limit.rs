@@ -230,6 +230,37 @@ pub enum Limit {
         /// Best rate of all that were tried over that of the phase.
         times: f64,
     },
+    /// A rate that a server enforces by refusing requests.
+    ServerRate {
+        /// Requests per second that it served.
+        requests_per_s: f64,
+    },
+    /// More requests in flight would have done more.
+    RequestsInFlight {
+        /// Requests in flight.
+        requests: f64,
+    },
+    /// The connections' window, buffer or loss.
+    Tcp {
+        /// The limit.
+        by: TcpLimit,
+    },
+    /// The server or the depth: nothing else was left, and all requests were in flight.
+    Server {
+        /// Requests in flight.
+        depth: f64,
+        /// Mean latency, in ns.
+        mean_latency_ns: f64,
+    },
+    /// The server: more load moved no more.
+    ServerFlat {
+        /// Requests in flight.
+        depth: f64,
+        /// The greatest load that was tried.
+        doubled: Doubled,
+        /// Best rate of all that were tried over the rate of the phase.
+        times: f64,
+    },
     /// Other work of candor inside the measured time.
     OwnWork {
         /// Content was made.
@@ -239,6 +270,18 @@ pub enum Limit {
     },
     /// No byte was moved.
     Candor,
+}
+
+/// Limits of TCP connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TcpLimit {
+    /// The receive window of the server.
+    ReceiveWindow,
+    /// The send buffer of this host.
+    SendBuffer,
+    /// Packets were lost and sent again.
+    Loss,
 }
 
 /// A load that was doubled once or more.
@@ -273,6 +316,8 @@ pub enum LimitClass {
     Array,
     /// The device.
     Device,
+    /// The server of an object store.
+    Server,
     /// candor itself.
     Candor,
 }
@@ -290,6 +335,7 @@ impl Limit {
             | CpuQuota { .. }
             | BurstLimiter { .. }
             | UnseenLimiter { .. }
+            | ServerRate { .. }
             | Temperature { .. } => LimitClass::Throttle,
             ThreadCpu { .. }
             | Threads { .. }
@@ -301,12 +347,14 @@ impl Limit {
             | BlockingSubmission
             | LoadGenerator { .. }
             | PathToDevice { .. }
+            | RequestsInFlight { .. }
             | Load { .. } => LimitClass::Load,
             BlockAllocation { .. } | SharedFiles | Metadata { .. } => LimitClass::Filesystem,
             Link { .. }
             | SharedLink { .. }
             | SerialCommands { .. }
             | Network { .. }
+            | Tcp { .. }
             | NetworkToDevice { .. } => LimitClass::Link,
             ArrayMember { .. } | SlowMember { .. } | PathToMembers { .. } | ParityReads { .. } => {
                 LimitClass::Array
@@ -317,6 +365,7 @@ impl Limit {
             | SyncLatency
             | Device { .. }
             | DeviceFlat { .. } => LimitClass::Device,
+            Server { .. } | ServerFlat { .. } => LimitClass::Server,
             OwnWork { .. } | Candor => LimitClass::Candor,
         }
     }
@@ -449,6 +498,36 @@ impl Limit {
                 number::count(*depth),
                 number::number(*times)
             ),
+            _ => self.of_server(f),
+        }
+    }
+
+    /// The limits of servers and of the connections to them.
+    fn of_server(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        use Limit::*;
+        match self {
+            ServerRate { requests_per_s } => {
+                write!(f, "the server's rate limit ({} requests/s)", number::count(*requests_per_s))
+            }
+            RequestsInFlight { requests } => {
+                let requests = number::plural(*requests, "request", "requests");
+                write!(f, "the load: {requests} in flight")
+            }
+            Tcp { by: TcpLimit::ReceiveWindow } => f.write_str("the server's TCP receive window"),
+            Tcp { by: TcpLimit::SendBuffer } => f.write_str("the TCP send buffer of this host"),
+            Tcp { by: TcpLimit::Loss } => f.write_str("lost packets on the network"),
+            Server { depth, mean_latency_ns } => write!(
+                f,
+                "the server at depth {} (mean latency {}; a higher depth was not tried)",
+                number::count(*depth),
+                number::time(*mean_latency_ns)
+            ),
+            ServerFlat { depth, doubled, times } => write!(
+                f,
+                "the server at depth {}: up to {doubled} moved at most {} times as much",
+                number::count(*depth),
+                number::number(*times)
+            ),
             _ => Ok(()),
         }
     }
@@ -531,6 +610,12 @@ pub enum MeasuredInstead {
     NearCache,
     /// Writes that no flush made durable.
     UnflushedWrites,
+    /// The cache of an object store's servers.
+    ServerCache,
+    /// A cache between client and server.
+    CacheBetween,
+    /// Requests that moved nothing.
+    IdleRequests,
 }
 
 /// A few words that follow "measures".
@@ -556,6 +641,9 @@ impl Display for MeasuredInstead {
             MeasuredInstead::HostMemory => "this host's memory",
             MeasuredInstead::NearCache => "a cache on this side of the link",
             MeasuredInstead::UnflushedWrites => "writes that are not durable",
+            MeasuredInstead::ServerCache => "the server's cache",
+            MeasuredInstead::CacheBetween => "a cache between client and server",
+            MeasuredInstead::IdleRequests => "requests that moved nothing",
         })
     }
 }

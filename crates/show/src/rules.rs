@@ -7,7 +7,7 @@ use crate::style::{Style, Tone};
 use crate::words;
 
 /// Questions that the letters of rules stand for.
-const LETTERS: [(&str, &str); 8] = [
+const LETTERS: [(&str, &str); 9] = [
     ("A", "Did the bytes reach the device?"),
     ("B", "Concurrency, CPU and clock"),
     ("C", "Shape of requests between application and device"),
@@ -16,6 +16,7 @@ const LETTERS: [(&str, &str); 8] = [
     ("F", "State of the media, throttles, others"),
     ("G", "Is the measurement itself sound?"),
     ("H", "Files, names and passes over data"),
+    ("S", "Object stores"),
 ];
 
 /// The rules in groups, under what their letters stand for.

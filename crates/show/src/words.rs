@@ -58,6 +58,7 @@ pub(crate) fn class(class: LimitClass) -> &'static str {
         LimitClass::Link => "a link",
         LimitClass::Array => "an array",
         LimitClass::Device => "the device",
+        LimitClass::Server => "the server",
         LimitClass::Candor => "candor itself",
     }
 }

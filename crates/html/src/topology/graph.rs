@@ -356,7 +356,7 @@ fn home(graph: &Graph, phase: &PhaseRecord, limit: &Limit) -> Option<usize> {
         LimitClass::Filesystem => filesystem(),
         LimitClass::Array => top(),
         LimitClass::Device => bottom(graph),
-        LimitClass::Link => remote().or_else(|| bottom(graph)),
+        LimitClass::Link | LimitClass::Server => remote().or_else(|| bottom(graph)),
         LimitClass::Memory
         | LimitClass::Plan
         | LimitClass::Throttle

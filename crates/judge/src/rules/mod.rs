@@ -7,6 +7,7 @@ pub mod depth;
 pub mod link;
 pub mod method;
 mod names;
+pub mod objects;
 mod queue;
 
 use candor_record::{Finding, NotEvaluated};
@@ -17,7 +18,7 @@ use crate::rule::{Outcome, Rule};
 use crate::stage::Stage;
 
 /// The folders, in the order of the evidence book.
-const FOLDERS: [&[Rule]; 8] = [
+const FOLDERS: [&[Rule]; 9] = [
     cache::RULES,
     depth::RULES,
     queue::RULES,
@@ -26,6 +27,7 @@ const FOLDERS: [&[Rule]; 8] = [
     condition::RULES,
     method::RULES,
     names::RULES,
+    objects::RULES,
 ];
 
 /// Rules about a phase of several hosts as a whole. Where there is one host, they find nothing,

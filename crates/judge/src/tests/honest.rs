@@ -1,6 +1,7 @@
 //! Honest runs must not be blamed: engines × direct or cold × devices × depths × sizes.
 
 use candor_plan::blocks::Engine;
+use candor_plan::objects::ObjectOp;
 use candor_plan::units::Direction;
 use candor_record::{Severity, Verdict};
 
@@ -147,4 +148,21 @@ fn a_partition_is_judged_by_the_limits_of_its_disk() {
         snapshot.devices[0].0 = "vda1".into();
     }
     assert_eq!(case.judge().verdict, Verdict::Ok);
+}
+
+#[test]
+fn honest_requests_for_objects_are_believable() {
+    for op in [ObjectOp::Get, ObjectOp::Put, ObjectOp::Head, ObjectOp::Delete, ObjectOp::List] {
+        for (bytes, ops_per_s) in [(4096, 4000.0), (MIB, 300.0), (8 * MIB, 60.0)] {
+            for depth in [1, 8, 64] {
+                let judgement = TestCase::on_objects(op, bytes, depth, ops_per_s).judge();
+                let what = format!("{op:?} {bytes} {depth} {judgement:#?}");
+                assert_eq!(judgement.verdict, Verdict::Ok, "{what}");
+                assert!(judgement.limited_by.is_some(), "{what}");
+                assert!(judgement.findings.iter().all(|of| of.rule.starts_with('S')), "{what}");
+                let lacked = judgement.not_evaluated.iter();
+                assert!(lacked.clone().all(|of| of.rule.starts_with('S')), "{what}");
+            }
+        }
+    }
 }

@@ -32,7 +32,7 @@ fn ids_in(path: &std::path::Path, ids: &mut BTreeSet<String>) {
     let text = std::fs::read_to_string(path).unwrap();
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     fn is_id(word: &&str) -> bool {
-        let digits = word.strip_prefix(|c| ('A'..='H').contains(&c));
+        let digits = word.strip_prefix(|c| ('A'..='H').contains(&c) || c == 'S');
         digits.is_some_and(|d| (1..=2).contains(&d.len()) && d.bytes().all(|b| b.is_ascii_digit()))
     }
     ids.extend(words.filter(is_id).map(str::to_owned));
