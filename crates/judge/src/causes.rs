@@ -63,6 +63,12 @@ const EXCEPTIONS: &[Exception] = &[
     // The kernel's threads are how io_uring waits for blocks to be allocated, and do not queue.
     follow("B18", &["B3"]),
     follow("B3", &["B4"]),
+    // Connections that a server closes are opened again inside the measured time.
+    follow("S7", &["S6", "S8"]),
+    // Refused requests are repeated, and their waits leave connections idle.
+    follow("S13", &["S14", "S23"]),
+    // The wait for a delayed acknowledgement is one for the first byte.
+    follow("S32", &["S21"]),
     // A quota of CPU time is why they waited.
     follow("F4", &["B8", "B9"]),
     // A limit that came meanwhile is the step in the rate, and the setting that changed.

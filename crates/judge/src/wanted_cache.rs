@@ -53,13 +53,13 @@ fn all_jobs(phase: &Phase, finding: &Finding, is_so: impl Fn(&Job) -> bool) -> b
     jobs.peek().is_some() && jobs.all(is_so)
 }
 
-/// A cache of this host answered, or held it before.
+/// A cache of this host or of the server answered, or held the data before.
 fn is_of_cache(finding: &Finding) -> bool {
     use MeasuredInstead::*;
     match finding.measures {
         Some(
             PageCache | Memory | PageCacheWrites | NameChanges | NameCaches | CachedRecords
-            | LaterPasses | NfsClientCache | UnflushedWrites,
+            | LaterPasses | NfsClientCache | UnflushedWrites | ServerCache,
         ) => true,
         Some(_) => false,
         None => {
