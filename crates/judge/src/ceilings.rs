@@ -15,6 +15,7 @@ pub fn bounds(observed: &Observed) -> Vec<Bound> {
     let mut bounds = links(observed);
     bounds.extend(shared::bounds(observed));
     bounds.extend(shared::networks(observed));
+    bounds.extend(shared::server_links(observed));
     let limits = observed.facts.host.cgroup.io.iter();
     let limits = limits.filter(|limit| changes::held_throughout(observed, limit));
     bounds.extend(

@@ -38,7 +38,7 @@ pub fn ran<'a>(observed: &Observed<'a>) -> Vec<ObjectJob<'a>> {
     found.filter(|job| job.http.attempts() > 0).collect()
 }
 
-/// What a rule finds in each job on objects.
+/// Findings of a rule about each job on objects.
 pub fn find(observed: &Observed, of: fn(&Observed, &ObjectJob) -> Option<Finding>) -> Outcome {
     ran(observed).iter().filter_map(|job| of(observed, job)).collect::<Vec<_>>().into()
 }
@@ -162,6 +162,11 @@ impl<'a> ObjectJob<'a> {
     pub fn draft(&self, rule: &str, severity: Severity, sentence: String) -> FindingBuilder {
         FindingBuilder::new(rule, severity, sentence).job(&self.job.name)
     }
+}
+
+/// Sum of counts, at most the greatest one that fits.
+pub fn total(counts: impl IntoIterator<Item = u64>) -> u64 {
+    counts.into_iter().fold(0, u64::saturating_add)
 }
 
 /// Sum of a distribution's samples, in ns.

@@ -3,8 +3,10 @@
 use candor_record::Snapshot;
 use candor_record::facts::{DeviceFacts, Link, Remote, value};
 use candor_record::fmt::ratio;
+use candor_record::http::ServerLink;
 
 use crate::bound::{Bound, Kind, app_rates, device_rates};
+use crate::object_jobs;
 use crate::observed::Observed;
 
 /// A link on the way to one or more devices.
@@ -75,9 +77,38 @@ pub fn networks(observed: &Observed) -> Vec<Bound> {
     let bound = |remote: &&Remote| {
         let link = remote.link.as_ref()?;
         let passed = if alone { app_rates(observed) } else { interface_rates(observed, remote) };
-        Some(Bound::of_link(observed, link, &format!("network of {}", link.at), passed))
+        Some(Bound::of_link(observed, link, &network_of(&link.at), passed))
     };
     seen.iter().filter_map(bound).collect()
+}
+
+/// Ceilings of the networks to the servers of objects, each interface once. With several interfaces
+/// the share of each is unknown.
+pub fn server_links(observed: &Observed) -> Vec<Bound> {
+    let jobs = object_jobs::ran(observed);
+    let mut links: Vec<&ServerLink> = Vec::new();
+    for link in jobs.iter().flat_map(|job| &job.http.links) {
+        if !links.contains(&link) {
+            links.push(link);
+        }
+    }
+    let requests: Vec<_> = jobs.iter().flat_map(|job| &job.http.operations).collect();
+    let received: f64 = requests.iter().map(|op| op.received_bytes as f64).sum();
+    let sent: f64 = requests.iter().map(|op| op.sent_bytes as f64).sum();
+    let rate = ratio(received.max(sent), observed.elapsed_s());
+    let passed = Some(rate).filter(|_| links.len() == 1);
+    let bounds = links.into_iter().filter_map(|link| {
+        let element = network_of(&link.interface);
+        let ceiling = link.ceiling_bytes_per_s? as f64;
+        let arithmetic = &link.arithmetic;
+        Some(Bound::of_bytes(observed, Kind::Network, &element, ceiling, arithmetic, passed))
+    });
+    bounds.collect()
+}
+
+/// Name of the ceiling of an interface.
+pub fn network_of(interface: &str) -> String {
+    format!("network of {interface}")
 }
 
 /// Bytes that an interface received and sent between two moments.

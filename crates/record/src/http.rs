@@ -502,13 +502,13 @@ impl FailureClass {
 impl HttpStats {
     /// Attempts of all operations.
     pub fn attempts(&self) -> u64 {
-        self.operations.iter().map(|op| op.attempts).sum()
+        self.operations.iter().fold(0, |sum, op| sum.saturating_add(op.attempts))
     }
 
     /// Failed attempts of a class.
     pub fn failed(&self, class: FailureClass) -> u64 {
         let of_class = self.failures.iter().filter(|failure| failure.class == class);
-        of_class.map(|failure| failure.attempts).sum()
+        of_class.fold(0, |sum, failure| sum.saturating_add(failure.attempts))
     }
 
     /// The attempts of an operation, to be changed; added if absent.

@@ -58,7 +58,6 @@ impl TestCase {
 
 fn requests(stats: &OpStats, depth: u32) -> HttpStats {
     let (ops, mean_ns) = (stats.ops, stats.latency.as_ref().map_or(0.0, |of| of.mean_ns));
-    let of = |share: f64| Some(latency(ops, mean_ns * share));
     let heads = ops * 400;
     let sends = stats.figure == Figure::Write;
     let (sent, received) = if sends { (stats.bytes, 0) } else { (0, stats.bytes) };
@@ -69,11 +68,11 @@ fn requests(stats: &OpStats, depth: u32) -> HttpStats {
         good_bytes: stats.bytes,
         sent_bytes: sent + heads,
         received_bytes: received + heads,
-        wait: of(0.001),
-        send: of(0.2),
-        first_byte: of(0.5),
-        transfer: of(0.299),
-        attempt: of(1.0),
+        wait: Some(latency(ops, mean_ns * 0.001)),
+        send: Some(latency(ops, mean_ns * 0.2)),
+        first_byte: Some(latency(ops, mean_ns * 0.5)),
+        transfer: Some(latency(ops, mean_ns * 0.299)),
+        attempt: Some(latency(ops, mean_ns)),
         ..HttpOp::default()
     };
     let address = "192.0.2.7:7070".to_owned();
@@ -84,7 +83,7 @@ fn requests(stats: &OpStats, depth: u32) -> HttpStats {
         connections: depth.into(),
         attempts: ops,
         bytes: stats.bytes,
-        first_byte: of(0.5),
+        first_byte: Some(latency(ops, mean_ns * 0.5)),
         servers: vec!["versitygw".into()],
         ..Peer::default()
     };

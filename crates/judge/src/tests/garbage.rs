@@ -1,7 +1,9 @@
 //! Whatever comes in, a judgement comes out, without panic and without NaN.
 
+use candor_plan::objects::ObjectOp;
 use candor_plan::units::Direction;
 use candor_plan::{Job, Plan};
+use candor_record::http::{AttemptFailure, FailureClass};
 use candor_record::*;
 
 use crate::case::Case;
@@ -160,6 +162,63 @@ fn broken_once_or_twice_there_is_always_a_judgement() {
                 }
                 judge(&case);
             }
+        }
+    }
+}
+
+/// Ways to break the requests for objects.
+fn broken_requests() -> Vec<fn(&mut TestCase)> {
+    vec![
+        |case| *case.http() = HttpStats::default(),
+        |case| case.measured().elapsed_ns = 0,
+        |case| case.measured().per_worker.clear(),
+        |case| case.measured().operations.clear(),
+        |case| case.attempts().attempts = u64::MAX,
+        |case| case.attempts().retries = u64::MAX,
+        |case| case.attempts().good_bytes = 0,
+        |case| case.attempts().attempt = None,
+        |case| case.attempts().near_40_ms = u64::MAX,
+        |case| case.http().in_flight_max = 0,
+        |case| case.http().in_flight_ns = u64::MAX,
+        |case| case.http().peers.clear(),
+        |case| case.http().tcp = Some(Default::default()),
+        |case| case.http().connections.opened = u64::MAX,
+        |case| case.http().connections.paid_mean_ns = f64::NAN,
+        |case| case.http().clock.as_mut().unwrap().min_s = f64::NAN,
+        |case| case.http().clock.as_mut().unwrap().max_s = f64::NEG_INFINITY,
+        |case| case.http().objects.missing_deletes = Some(u64::MAX),
+        |case| case.http().objects.empty_reads = u64::MAX,
+        |case| case.http().objects.distinct_reads = 0,
+        |case| case.http().objects.mismatches = u64::MAX,
+        |case| case.http().objects.age_s.as_mut().unwrap().min_s = f64::NAN,
+        |case| {
+            let failure = AttemptFailure { attempts: u64::MAX, permitted: u64::MAX, ..failure() };
+            case.http().failures = vec![failure.clone(), failure];
+        },
+        |case| case.plan.buckets.clear(),
+        |case| case.objects().depth = u32::MAX,
+        |case| case.plan.phases.clear(),
+    ]
+}
+
+fn failure() -> AttemptFailure {
+    AttemptFailure { class: FailureClass::Throttled, final_attempts: 9, ..Default::default() }
+}
+
+#[test]
+fn broken_requests_are_judged() {
+    for one in &broken_requests() {
+        for other in &broken_requests() {
+            let mut case = TestCase::on_objects(ObjectOp::Get, 4096, 8, 4000.0);
+            one(&mut case);
+            let http = case.record.measurements[0].http.as_ref();
+            let is_whole = http.is_some_and(|http| {
+                http.clock.is_some() && http.objects.age_s.is_some() && !http.operations.is_empty()
+            });
+            if is_whole && !case.plan.phases.is_empty() {
+                other(&mut case);
+            }
+            judge(&case);
         }
     }
 }

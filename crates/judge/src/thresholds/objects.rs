@@ -77,7 +77,7 @@ thresholds! {
     /// CPU share below which the client is idle.
     CLIENT_IDLE = 0.5, [S5 S20],
         "CPU time of each worker over time, below: idle", "object notes",
-        "a client that is busy half of the time adds latency of its own";
+        "a client that is busy half of the time adds its own latency";
     /// Latency with more in flight over the latency with less.
     LATENCY_FLAT = 1.2, [S5],
         "latency over the latency with fewer requests in flight, maximum", "chosen",
@@ -122,7 +122,7 @@ thresholds! {
     COLD_SHARE = 0.01, [S8],
         "share of requests that opened a connection, maximum", "object notes",
         "fewer show only beyond the 99th percentile";
-    /// Latency of these over that of the others.
+    /// Latency of such requests over the latency of the others.
     COLD_TIMES = 2.0, [S8],
         "their latency over the latency of the others, maximum", "object notes",
         "on a fast network a handshake is a small part of a request";
@@ -134,7 +134,7 @@ thresholds! {
     REREADS_MOST = 2.0, [S9],
         "reads per object, at or above: most are repetitions", "chosen",
         "from two reads per object on, half of the reads are repetitions";
-    /// Latency of later reads over that of first ones.
+    /// Latency of later reads over the latency of first reads.
     REREAD_FASTER = 0.7, [S9],
         "latency of later reads over first reads, maximum for a cache", "object notes",
         "latencies of one server vary by a tenth between reads; memory is many times as fast";

@@ -7,6 +7,7 @@ use candor_record::{Confidence, Quantity, Severity};
 use crate::builder::FindingBuilder;
 use crate::command::Command;
 use crate::entry_jobs;
+use crate::object_jobs;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -67,10 +68,11 @@ fn after(observed: &Observed) -> Outcome {
     )
 }
 
-/// Operations on names, which files end and no time.
+/// Operations on names and objects, which their number ends and no time.
 fn few_names(observed: &Observed, seconds: f64) -> Outcome {
-    let of_storage = entry_jobs::ran(observed).iter().any(|ran| !ran.job.wants_cache);
-    if !of_storage || seconds >= SHORT_S.value {
+    let of_names = entry_jobs::ran(observed).iter().any(|ran| !ran.job.wants_cache);
+    let of_objects = object_jobs::ran(observed).iter().any(|ran| !ran.job.wants_cache);
+    if !(of_names || of_objects) || seconds >= SHORT_S.value {
         return Outcome::Nothing;
     }
     let sentence = format!("{} is too short to mean much.", fmt::time(seconds * 1e9));
@@ -78,7 +80,7 @@ fn few_names(observed: &Observed, seconds: f64) -> Outcome {
         FindingBuilder::new("G1", Severity::Caution, sentence)
             .confidence(Confidence::Certain)
             .evidence("length without the ramp", Quantity::ns(seconds * 1e9), "candor")
-            .advice("Use more files.", None)
+            .advice(if of_names { "Use more files." } else { "Use more objects." }, None)
             .done(),
     )
 }
@@ -94,6 +96,7 @@ fn writes_behind(ran: &Ran) -> bool {
 #[cfg(test)]
 mod tests {
     use candor_plan::entries::Step;
+    use candor_plan::objects::ObjectOp;
 
     use super::*;
     use crate::testcase::{TestCase, Workload};
@@ -123,6 +126,14 @@ mod tests {
         assert_eq!(case.found(&RULE), []);
         case.measured().elapsed_ns = 50_000_000;
         assert_eq!(case.wanting_cache().found(&RULE), []);
+    }
+
+    #[test]
+    fn a_moment_of_requests_is_short() {
+        let mut case = TestCase::on_objects(ObjectOp::Get, 4096, 8, 4000.0);
+        assert_eq!(case.found(&RULE), []);
+        case.measured().elapsed_ns = 250_000_000;
+        assert_eq!(case.found(&RULE)[0].advice, "Use more objects.");
     }
 
     #[test]

@@ -16,10 +16,10 @@ pub const RULE: Rule = Rule {
         id: "S1",
         title: "client CPU limits requests",
         explanation: "Each request costs the client CPU time: signing, checksums, TLS, system \
-            calls and copies. If a worker uses 85 % of a CPU, or the client 90 % of the CPUs that \
-            it may use, the client is the limit and the server was not measured. candor adds up \
-            the CPU time of the workers and reads the busy time of the host (/proc/stat). Use more \
-            workers, or more hosts if all CPUs are busy.",
+            calls and copies. If a worker uses 85 % of a CPU, or the client 90 % of its CPUs, the \
+            client is the limit. The server was not measured then. candor adds up the CPU time of \
+            the workers and reads the busy time of the host (/proc/stat). Use more workers, or \
+            more hosts if all CPUs are busy.",
     },
     stage: Stage::Cpu,
     limit: Some(LimitClass::Cpu),

@@ -14,11 +14,11 @@ pub const RULE: Rule = Rule {
         id: "S8",
         title: "cold start inside the number",
         explanation: "The first request of a connection pays for the name lookup, the TCP \
-            handshake and the TLS handshake. In short phases with many connections this is a visible \
-            part of the result. candor counts the requests that paid, with their mean latency. If \
-            they are more than 1 % of all and take more than twice as long as the others, this is a \
-            caution, with the share of the time that they took at most. Connect before the clock \
-            starts (`connect_first`), or use a ramp.",
+            handshake and the TLS handshake. In short phases with many connections this is a \
+            visible part of the result. candor counts the requests that paid, with their mean \
+            latency. If they are more than 1 % of all and take more than twice as long as the \
+            others, this is a caution. The finding has the share of the time that they took at \
+            most. Connect before the clock starts (`connect_first`), or use a ramp.",
     },
     stage: Stage::Apart,
     limit: None,

@@ -14,9 +14,9 @@ pub const RULE: Rule = Rule {
         id: "S20",
         title: "connections have a rate cap",
         explanation: "One TCP flow has a cap in many networks: 5 Gb/s in some clouds, about 90 \
-            MB/s per connection at some stores. All busy connections then move the same rate, while \
-            client and server are idle, and more connections move more. candor compares the rates of \
-            connections: a spread below 10 %, idle client CPUs, and at least 70 % of the time in \
+            MB/s per connection at some stores. All busy connections then move the same rate, \
+            while client and server are idle, and more connections move more. candor compares the \
+            rates of connections. A spread below 10 %, idle client CPUs, and 70 % of the time in \
             transfers make a cap possible, not certain. Try twice the depth, or split objects into \
             ranges and parts on several connections.",
     },

@@ -3,7 +3,7 @@
 use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Quantity, Severity};
 
-use crate::object_jobs::{self, ObjectJob, sum_ns};
+use crate::object_jobs::{self, ObjectJob, sum_ns, total};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -13,12 +13,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "S7",
         title: "connections were not reused",
-        explanation: "A new connection costs a round trip, with TLS two or three and about 1 ms \
-            of CPU time. If the server or a proxy closes connections after each answer, every \
-            request pays this: one server did 2100 to 2500 uploads/s instead of 3500 to 4300. Closed \
-            connections also occupy ports for a minute: 28,232 ports permit 470 new connections/s to \
-            one address. candor compares connections with requests; more than 2 % is a caution. \
-            Switch on keep-alive at the server or proxy.",
+        explanation: "A new connection costs a round trip, with TLS two or three and about 1 \
+            ms of CPU time. If the server or a proxy closes connections after each answer, every \
+            request pays this. One server did 2100 to 2500 uploads/s instead of 3500 to 4300. \
+            Closed connections also occupy ports for a minute: 28,232 ports permit 470 new \
+            connections/s to one address. candor compares connections with requests; more than 2 % \
+            is a caution. Switch on keep-alive at the server or proxy.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -41,7 +41,7 @@ fn of(observed: &Observed, job: &ObjectJob) -> Option<Finding> {
     let is_planned = job.buckets(observed).iter().any(|bucket| bucket.connections.close_each);
     let sentence = format!(
         "{} connections served {} requests; {}.",
-        fmt::exact(connections.opened + connections.opened_before),
+        fmt::exact(total([connections.opened, connections.opened_before])),
         fmt::count(job.attempts()),
         if is_planned {
             "the plan closes each after one request".into()

@@ -4,7 +4,7 @@ use candor_plan::work::Figure;
 use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Quantity, Severity};
 
-use crate::object_jobs::{self, ObjectJob};
+use crate::object_jobs::{self, ObjectJob, total};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -90,7 +90,7 @@ fn unseen(job: &ObjectJob) -> Option<Finding> {
 }
 
 fn short(job: &ObjectJob) -> Option<Finding> {
-    let short: u64 = job.measured.operations.iter().map(|op| op.short).sum();
+    let short = total(job.measured.operations.iter().map(|op| op.short));
     if short == 0 {
         return None;
     }

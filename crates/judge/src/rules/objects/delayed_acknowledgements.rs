@@ -3,7 +3,7 @@
 use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Quantity, Setting, Severity};
 
-use crate::object_jobs::{self, ObjectJob};
+use crate::object_jobs::{self, ObjectJob, total};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -13,9 +13,9 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "S32",
         title: "delayed acknowledgements add 40 ms",
-        explanation: "A server that sends the head and the body of an answer in two small \
-            writes, without TCP_NODELAY, holds the second one back until the client acknowledges the \
-            first (Nagle's algorithm). Linux delays this acknowledgement by 40 ms. One server \
+        explanation: "Some servers send the head and the body of an answer in two small \
+            writes, without TCP_NODELAY. The second write then waits until the client acknowledges \
+            the first (Nagle's algorithm). Linux delays this acknowledgement by 40 ms. One server \
             answered 4 KiB in 44 ms, but 100 bytes in 0.3 ms and 64 KiB in 0.8 ms. If 5 % of the \
             requests take about 40 ms, and the kernel's count of delayed acknowledgements is as \
             high, this is a caution. Set TCP_NODELAY at the server; compare with `quick_ack`.",
@@ -31,7 +31,7 @@ fn after(observed: &Observed) -> Outcome {
 }
 
 fn of(observed: &Observed, job: &ObjectJob) -> Option<Finding> {
-    let near: u64 = job.http.operations.iter().map(|op| op.near_40_ms).sum();
+    let near = total(job.http.operations.iter().map(|op| op.near_40_ms));
     let share = ratio(near as f64, job.attempts());
     let delayed = job.http.tcp.and_then(|tcp| tcp.delayed_acks);
     let too_few = delayed.is_some_and(|acks| (acks as f64) < ACKS_DELAYED.value * near as f64);

@@ -4,7 +4,7 @@ use candor_record::fmt::{self, ratio};
 use candor_record::http::{AttemptFailure, FailureClass};
 use candor_record::{Finding, Quantity, Severity};
 
-use crate::object_jobs::{self, ObjectJob};
+use crate::object_jobs::{self, ObjectJob, total};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -14,7 +14,7 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "S15",
         title: "operations on objects failed",
-        explanation: "A failed request is often faster than a successful one, and some benchmarks \
+        explanation: "A failed request is often faster than a successful one. Some benchmarks \
             count it as work: a missing object read as zeros, or an error that an option permits. \
             candor counts failed operations by class (missing, denied, server error, timeout, \
             reset, short body), and leaves them out of the rate. From 0.1 % on this is a caution. \
@@ -36,7 +36,7 @@ fn of(_: &Observed, job: &ObjectJob) -> Option<Finding> {
 }
 
 fn permitted(job: &ObjectJob) -> Option<Finding> {
-    let permitted: u64 = job.http.failures.iter().map(|failure| failure.permitted).sum();
+    let permitted = total(job.http.failures.iter().map(|failure| failure.permitted));
     let share = ratio(permitted as f64, job.ended());
     if share < FAILED.value {
         return None;
@@ -56,7 +56,7 @@ fn permitted(job: &ObjectJob) -> Option<Finding> {
 fn failed(job: &ObjectJob) -> Option<Finding> {
     let failures = job.http.failures.iter().filter(|failure| has_no_own_rule(failure.class));
     let failures: Vec<&AttemptFailure> = failures.collect();
-    let failed: u64 = failures.iter().map(|failure| failure.final_attempts).sum();
+    let failed = total(failures.iter().map(|failure| failure.final_attempts));
     let share = ratio(failed as f64, job.ended());
     let most = failures.into_iter().max_by_key(|failure| failure.final_attempts)?;
     if share < FAILED.value {

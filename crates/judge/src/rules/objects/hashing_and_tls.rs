@@ -65,8 +65,9 @@ fn of(_: &Observed, job: &ObjectJob) -> Option<Finding> {
 
 /// Share of the rate that all workers together can hash or encrypt.
 fn near(job: &ObjectJob, rates: &CpuRates) -> f64 {
-    let of_one = |figure| ratio(job.bytes_of(figure), job.seconds() * f64::from(job.job.workers));
-    let (read, written) = (of_one(Figure::Read), of_one(Figure::Write));
+    let time_s = job.seconds() * f64::from(job.job.workers);
+    let read = ratio(job.bytes_of(Figure::Read), time_s);
+    let written = ratio(job.bytes_of(Figure::Write), time_s);
     let form = &job.http.form;
     // A signed payload is its SHA-256, or chunks with signatures.
     let is_signed = !["-", "", "UNSIGNED-PAYLOAD"].contains(&form.payload.as_str())

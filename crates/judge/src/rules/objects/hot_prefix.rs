@@ -14,12 +14,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "S23",
         title: "few prefixes carried the load",
-        explanation: "Object stores divide keys by their first characters, and each division has \
-            a rate of its own: Amazon S3 serves 3500 uploads or 5500 reads per second and prefix. \
+        explanation: "Object stores divide keys by their first characters, and each division \
+            has its own rate. Amazon S3 serves 3500 uploads or 5500 reads per second and prefix. \
             Keys that begin alike load one division. candor counts the first parts of keys, and \
             where requests were refused. One prefix with more than 2000 requests/s, or refusals in \
-            at most a fifth of the prefixes, is reported. Spread keys by `{hash:4}` in the prefix of \
-            the bucket.",
+            at most a fifth of the prefixes, is reported. Spread keys by `{hash:4}` in the prefix \
+            of the bucket.",
     },
     stage: Stage::Apart,
     limit: None,

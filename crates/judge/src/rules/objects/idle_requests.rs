@@ -3,7 +3,7 @@
 use candor_record::fmt::{self, ratio};
 use candor_record::{Finding, MeasuredInstead, Quantity, Severity};
 
-use crate::object_jobs::{self, ObjectJob};
+use crate::object_jobs::{self, ObjectJob, total};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -13,12 +13,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "S26",
         title: "requests without any work",
-        explanation: "Some requests succeed without work: a DELETE of a missing key answers 204, \
-            a GET of an empty object moves no byte, an aborted upload leaves nothing, and a GET of \
-            the same key again and again comes from memory. Benchmarks count all of them. candor \
-            counts such requests apart. Above 0.1 % of the operations this is a caution; from half \
-            on, the result is the rate of idle requests. Use objects that exist and have bytes, \
-            and verify deletes by a list.",
+        explanation: "Some requests succeed without work. A DELETE of a missing key answers \
+            204, a GET of an empty object moves no byte, and an aborted upload leaves nothing. A \
+            GET of the same key again and again comes from memory. Benchmarks count all of them. \
+            candor counts such requests apart. Above 0.1 % of the operations this is a caution; \
+            from half on, the result is the rate of idle requests. Use objects that exist and have \
+            bytes, and verify deletes by a list.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -62,7 +62,7 @@ fn idle(job: &ObjectJob) -> Option<Finding> {
         ("aborted uploads", objects.aborted_uploads),
     ];
     let (kind, most) = kinds.into_iter().max_by_key(|(_, count)| *count)?;
-    let all: u64 = kinds.iter().map(|(_, count)| count).sum();
+    let all = total(kinds.map(|(_, count)| count));
     let work = job.done().max(objects.keys_deleted as f64);
     let share = ratio(all as f64, work);
     if share <= IDLE.value {

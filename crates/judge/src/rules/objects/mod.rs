@@ -34,7 +34,7 @@ mod waves;
 
 use crate::rule::Rule;
 
-/// These rules, in the order of the object notes.
+/// Rules of this letter, in the order of the object notes.
 pub const RULES: &[Rule] = &[
     client_cpu::RULE,
     hashing_and_tls::RULE,

@@ -16,13 +16,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "S10",
         title: "a server cache is possible",
-        explanation: "A server keeps what it has just written in memory, and nothing on the \
-            client's side shows whether a read came from there. candor knows the ages of objects at \
-            their first read, from its own uploads or from Last-Modified. If an object was younger \
-            than 10 minutes, or no age is known, and the data may fit into the servers' memory, \
-            reads cannot be verified. On this host the memory is known: more than twice its size \
-            rules a cache out. Wait, restart the servers, use more data, or state that the cache is \
-            wanted (`wants_cache`).",
+        explanation: "A server keeps recent uploads in memory, and nothing on the client's \
+            side shows whether a read came from there. candor knows the ages of objects at their \
+            first read, from its own uploads or from Last-Modified. If an object was younger than \
+            10 minutes, or no age is known, a cache may have answered, and reads cannot be \
+            verified. On this host the memory is known: more than twice its size rules a cache \
+            out. Wait, restart the servers, use more data, or state that the cache is wanted \
+            (`wants_cache`).",
     },
     stage: Stage::Apart,
     limit: None,

@@ -3,7 +3,7 @@
 use candor_record::fmt::{self, ratio};
 use candor_record::{Finding, Quantity, Severity};
 
-use crate::object_jobs::{self, ObjectJob};
+use crate::object_jobs::{self, ObjectJob, total};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -31,7 +31,7 @@ fn after(observed: &Observed) -> Outcome {
 }
 
 fn of(observed: &Observed, job: &ObjectJob) -> Option<Finding> {
-    let retries: u64 = job.http.operations.iter().map(|op| op.retries).sum();
+    let retries = total(job.http.operations.iter().map(|op| op.retries));
     let per_operation = ratio(job.attempts(), job.attempts() - retries as f64);
     let wire = wire_share(job);
     if per_operation > RETRIES.value {

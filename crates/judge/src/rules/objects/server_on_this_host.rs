@@ -3,7 +3,7 @@
 use candor_record::fmt::{self, ratio};
 use candor_record::{Finding, Quantity, Severity};
 
-use crate::object_jobs::{self, ObjectJob};
+use crate::object_jobs::{self, ObjectJob, total};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -31,7 +31,7 @@ fn after(observed: &Observed) -> Outcome {
 fn of(_: &Observed, job: &ObjectJob) -> Option<Finding> {
     let local = job.http.peers.iter().find(|peer| peer.is_local && peer.attempts > 0)?;
     let of_local = job.http.peers.iter().filter(|peer| peer.is_local);
-    let attempts: u64 = of_local.map(|peer| peer.attempts).sum();
+    let attempts = total(of_local.map(|peer| peer.attempts));
     let share = ratio(attempts as f64, job.attempts());
     let sentence = format!(
         "{} is this host: {} of the requests crossed no network and shared its CPUs.",

@@ -16,7 +16,7 @@ pub const RULE: Rule = Rule {
         explanation: "Requests spread over several nodes, and the slowest one holds the \
             connections longest. candor keeps the latency to the first byte for each peer. If the \
             medians of two peers with at least 100 requests each differ by more than a factor of \
-            1.5, the slower one is named. Its cause is at the server: a rebuild, a full disk, \
+            1.5, the slower one is named. The cause is at the server: a rebuild, a full disk, \
             another rack, or a longer way. Test the named address alone, and compare it with the \
             others.",
     },

@@ -64,10 +64,10 @@ fn by_window(job: &ObjectJob, tcp: &TcpStats) -> Option<Finding> {
     ];
     // Per connection that has something to send.
     let rate = ratio(tcp.bytes_acked as f64, tcp.busy_us as f64 / 1e6);
-    let most = |window: &Window| ratio(window.bytes, tcp.rtt_min_us / 1e6);
     let window = windows.into_iter().find(|window| {
         let share = ratio(window.limited_us as f64, tcp.busy_us as f64);
-        let is_near = most(window) > 0.0 && most(window) <= TCP_WINDOW_NEAR.value * rate;
+        let most = ratio(window.bytes, tcp.rtt_min_us / 1e6);
+        let is_near = most > 0.0 && most <= TCP_WINDOW_NEAR.value * rate;
         share >= TCP_WINDOW_LIMITED.value && is_near
     })?;
     let share = ratio(window.limited_us as f64, tcp.busy_us as f64);

@@ -14,12 +14,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "S13",
         title: "the server throttled requests",
-        explanation: "Object stores refuse requests above a rate: 503 SlowDown, 429 or 509, often \
-            with Retry-After. Limits apply per prefix, per account or per node; Amazon S3 serves \
-            3500 uploads or 5500 reads per second and prefix, and raises this over minutes. From \
-            0.1 % of refused attempts on this is a caution. From 1 % on, or with any refusal and a \
-            rate that varies by less than 2 % between seconds, the limiter is the limit of the \
-            result. Spread keys over prefixes, use more nodes, or raise the load slowly.",
+        explanation: "Object stores refuse requests above a rate: 503 SlowDown, 429 or 509, \
+            often with Retry-After. Limits apply per prefix, per account or per node. Amazon S3 \
+            serves 3500 uploads or 5500 reads per second and prefix, and raises this over minutes. \
+            From 0.1 % of refused attempts on this is a caution. From 1 % on the limiter is the \
+            limit of the result. The same holds for any refusal if the rate varies by less than 2 \
+            % between seconds. Spread keys over prefixes, use more nodes, or raise the load \
+            slowly.",
     },
     stage: Stage::Throttle,
     limit: Some(LimitClass::Throttle),

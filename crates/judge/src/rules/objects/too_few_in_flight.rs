@@ -15,12 +15,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "S5",
         title: "too few requests in flight",
-        explanation: "A request on HTTP/1.1 occupies its connection until the answer ends, so the \
-            rate is the number of requests in flight over their latency. If all permitted requests \
-            were in flight, the client was mostly idle, and the latency was the same with half as \
-            many in another phase, then the server has more to give. One request at a time is \
-            always such a case. The result is a latency, not the capacity of the server. Use a \
-            higher depth, more workers or more hosts.",
+        explanation: "A request on HTTP/1.1 occupies its connection until the answer ends, so \
+            the rate is the number of requests in flight over their latency. candor reports this \
+            if all permitted requests were in flight, the client was mostly idle, and another \
+            phase with half as many had the same latency. The server has more to give then. One \
+            request at a time is always such a case. The result is a latency, not the capacity of \
+            the server. Use a higher depth, more workers or more hosts.",
     },
     stage: Stage::Queue,
     limit: Some(LimitClass::Load),

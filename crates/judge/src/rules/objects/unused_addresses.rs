@@ -13,12 +13,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "S3",
         title: "not all addresses were used",
-        explanation: "Object stores have several nodes, by a list of endpoints or by a name with \
-            several addresses. A client that keeps to one address measures one node. candor resolves \
-            all addresses, and counts requests per peer. If some addresses were not used although \
-            the depth allows it, or one address got more than 1.5 times its share, the result is not \
-            the store's. Addresses of the other IP family count as the same nodes. Deal connections \
-            over all addresses, or list all endpoints.",
+        explanation: "Object stores have several nodes, by a list of endpoints or by a name \
+            with several addresses. A client that keeps to one address measures one node. candor \
+            resolves all addresses, and counts requests per peer. Addresses that were not used \
+            although the depth permits it are a caution, and so is an address with 1.5 times its \
+            share. Addresses of the other IP family count as the same nodes. Deal connections over \
+            all addresses, or list all endpoints.",
     },
     stage: Stage::Apart,
     limit: None,

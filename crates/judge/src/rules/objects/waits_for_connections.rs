@@ -13,12 +13,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "S6",
         title: "requests waited for connections",
-        explanation: "A request needs a free connection. Clients with a shared pool, or with \
-            fewer connections than requests, let requests wait before the first byte is sent, and \
-            count this time as latency of the server. candor measures the time from the wish to a \
-            ready connection. If it is at least 10 % of the latency, this is a caution. Connect \
-            before the clock starts (`connect_first`), keep connections open, or raise the number of \
-            connections.",
+        explanation: "A request needs a free connection. In clients with a shared pool, or \
+            with fewer connections than requests, requests wait before the first byte is sent. \
+            Such clients count this time as latency of the server. candor measures the time from \
+            the wish to a ready connection. If it is at least 10 % of the latency, this is a \
+            caution. Connect before the clock starts (`connect_first`), keep connections open, or \
+            raise the number of connections.",
     },
     stage: Stage::Queue,
     limit: None,

@@ -3,7 +3,7 @@
 use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Quantity, Severity};
 
-use crate::object_jobs::{self, ObjectJob};
+use crate::object_jobs::{self, ObjectJob, total};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -13,11 +13,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "S24",
         title: "uploads waited for consent",
-        explanation: "With `Expect: 100-continue` a client waits for the server's consent before \
-            it sends the body. That costs a round trip for each upload, and a full second or more \
-            with servers and proxies that give no consent. candor counts uploads with a latency \
-            within 5 % of one second. If they are at least 5 % of the uploads, this is a caution. Do \
-            not send Expect (`expect_continue = false`).",
+        explanation: "With `Expect: 100-continue` a client waits for the server's consent \
+            before it sends the body. The wait is a round trip for each upload, and a full second \
+            or more with servers and proxies that give no consent. candor counts uploads with a \
+            latency within 5 % of one second. If they are at least 5 % of the uploads, this is a \
+            caution. Do not send Expect (`expect_continue = false`).",
     },
     stage: Stage::Apart,
     limit: None,
@@ -30,9 +30,9 @@ fn after(observed: &Observed) -> Outcome {
 }
 
 fn of(_: &Observed, job: &ObjectJob) -> Option<Finding> {
-    let uploads = job.transfers().filter(|op| op.name != "get");
-    let (waited, all) =
-        uploads.fold((0, 0), |(waited, all), op| (waited + op.near_1_s, all + op.attempts));
+    let uploads: Vec<_> = job.transfers().filter(|op| op.name != "get").collect();
+    let waited = total(uploads.iter().map(|op| op.near_1_s));
+    let all = total(uploads.iter().map(|op| op.attempts));
     let share = ratio(waited as f64, all as f64);
     if !job.http.form.expect_continue || !job.has_many() || share < CONSENT_WAITS.value {
         return None;

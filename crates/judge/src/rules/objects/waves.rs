@@ -13,12 +13,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "S25",
         title: "requests came in waves",
-        explanation: "A client that waits for a whole group of requests before it starts the \
-            next group leaves most connections idle while the slowest request of the group ends. The \
-            depth in its output is then a maximum, not a mean. candor integrates the number of \
+        explanation: "Some clients wait for a whole group of requests before they start the \
+            next group. Most connections are idle while the slowest request of a group ends. The \
+            depth in their output is then a maximum, not a mean. candor integrates the number of \
             requests in flight over time. If the mean is below 70 % of the permitted number while \
-            work remained, without a planned rate, this is a caution. Refill each slot at once, and \
-            give workers enough objects.",
+            work remained, without a planned rate, this is a caution. Refill each slot at once, \
+            and give workers enough objects.",
     },
     stage: Stage::Queue,
     limit: None,
