@@ -150,12 +150,12 @@ impl<'a> ObjectJob<'a> {
     }
 
     /// One key of the job's work, set; empty where the plan does not have the phase.
-    pub fn with(&self, observed: &Observed, key: &str, value: impl ToString) -> Vec<Setting> {
+    pub fn with(&self, observed: &Observed, key: &str, value: &str) -> Vec<Setting> {
         if observed.plan.phases.get(observed.phase_index).is_none() {
             return Vec::new();
         }
         let at = format!("phase[{}].job[{}]", observed.phase_index, self.index);
-        vec![Setting { key: format!("{at}.{key}"), value: value.to_string() }]
+        vec![Setting { key: format!("{at}.{key}"), value: value.into() }]
     }
 
     /// A finding about the job.

@@ -54,6 +54,9 @@ pub struct Bucket {
     #[serde(with = "crate::path_text::as_text_or_none")]
     #[schemars(with = "Option<PathBuf>")]
     pub ca_file: Option<PathBuf>,
+    /// Memory of all servers together. Reads of less than twice as much data may come from their
+    /// caches, which the judgement of the result states.
+    pub server_memory: Option<Bytes>,
     /// Connections to the servers.
     #[serde(skip_serializing_if = "is_default")]
     pub connections: Connections,

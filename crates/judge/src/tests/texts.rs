@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use candor_plan::objects::ObjectOp;
+
 use crate::rules;
 use crate::testcase::TestCase;
 
@@ -51,7 +53,7 @@ fn every_rule_that_is_named_exists() {
 fn findings_carry_evidence_advice_and_changes_of_the_plan() {
     let cases =
         [TestCase::buffered_read(), TestCase::buffered_write(), TestCase::direct(512, 1, 1, 1e4)];
-    for case in cases {
+    for case in cases.into_iter().chain(on_objects()) {
         for finding in case.judge().findings {
             assert!(!finding.evidence.is_empty(), "{finding:?}");
             assert!(!finding.advice.is_empty(), "{finding:?}");
@@ -62,6 +64,23 @@ fn findings_carry_evidence_advice_and_changes_of_the_plan() {
             }
         }
     }
+}
+
+/// Requests for objects with several findings.
+fn on_objects() -> [TestCase; 2] {
+    let mut reads = TestCase::on_objects(ObjectOp::Get, 65_536, 1, 2000.0);
+    reads.objects().retry.attempts = 10;
+    let http = reads.http();
+    (http.operations[0].retries, http.operations[0].near_40_ms) = (900, 19_000);
+    let objects = &mut http.objects;
+    (objects.checked_reads, objects.ranges, objects.ranges_across_parts) = (0, 20_000, 9000);
+    (objects.part_bytes, objects.age_s) = (Some(8 << 20), None);
+    let mut uploads = TestCase::on_objects(ObjectOp::Put, 4096, 4, 3000.0);
+    uploads.measured().per_worker[0].cpu_user_ns = 9_000_000_000;
+    let http = uploads.http();
+    (http.connections.opened, http.connections.closed_by_server) = (29_000, 29_000);
+    (http.objects.etags, http.objects.equal_etags) = (30_000, 29_999);
+    [reads, uploads]
 }
 
 #[test]

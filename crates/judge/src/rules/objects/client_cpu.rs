@@ -87,7 +87,7 @@ fn of_workers(observed: &Observed, job: &ObjectJob) -> Option<Finding> {
         .limits(Limit::ThreadCpu { threads: count as u64 })
         .evidence("CPU time over time, busiest worker", Quantity::share(busiest), "getrusage")
         .advice("Try twice the workers; if the rate follows, the server has more to give.", None)
-        .changes(job.with(observed, "workers", workers));
+        .changes(job.with(observed, "workers", &workers.to_string()));
     Some(draft.done())
 }
 

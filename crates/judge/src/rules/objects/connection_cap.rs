@@ -47,6 +47,7 @@ fn of(observed: &Observed, job: &ObjectJob) -> Option<Finding> {
         rates.connections,
         fmt::rate_decimal(rate)
     );
+    let more = job.objects.depth.saturating_mul(2);
     let draft = job
         .draft("S20", Severity::Explains, sentence)
         .confidence(Confidence::Possible)
@@ -54,7 +55,7 @@ fn of(observed: &Observed, job: &ObjectJob) -> Option<Finding> {
         .evidence("standard deviation", Quantity::bytes_per_s(rates.stddev), "candor")
         .evidence("share of the time in transfers", Quantity::share(transfer), "candor")
         .advice("Try twice the depth: under a cap the rate doubles.", None)
-        .changes(job.with(observed, "work.objects.depth", job.objects.depth.saturating_mul(2)));
+        .changes(job.with(observed, "work.objects.depth", &more.to_string()));
     Some(draft.done())
 }
 

@@ -119,7 +119,7 @@ fn unchecked(observed: &Observed, job: &ObjectJob) -> Option<Finding> {
         .draft("S12", Severity::Explains, sentence)
         .evidence("checked reads", Quantity::count(0.0), "candor")
         .advice("Compare each read with the server's checksum.", None)
-        .changes(job.with(observed, "work.objects.check_checksum", true));
+        .changes(job.with(observed, "work.objects.check_checksum", "true"));
     Some(draft.done())
 }
 

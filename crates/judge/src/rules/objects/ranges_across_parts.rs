@@ -49,7 +49,9 @@ fn of(observed: &Observed, job: &ObjectJob) -> Option<Finding> {
             ("size of the parts".into(), part, "x-amz-mp-parts-count, Content-Length".into())
         }))
         .advice("Read ranges of the part size, from multiples of it.", None)
-        .changes(part.map_or(Vec::new(), |part| job.with(observed, "work.objects.range", part)));
+        .changes(part.map_or(Vec::new(), |part| {
+            job.with(observed, "work.objects.range", &part.to_string())
+        }));
     Some(draft.done())
 }
 

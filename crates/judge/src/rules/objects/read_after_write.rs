@@ -20,9 +20,9 @@ pub const RULE: Rule = Rule {
             side shows whether a read came from there. candor knows the ages of objects at their \
             first read, from its own uploads or from Last-Modified. If an object was younger than \
             10 minutes, or no age is known, a cache may have answered, and reads cannot be \
-            verified. On this host the memory is known: more than twice its size rules a cache \
-            out. Wait, restart the servers, use more data, or state that the cache is wanted \
-            (`wants_cache`).",
+            verified. More data than twice the servers' memory rules a cache out: state this \
+            memory as `server_memory` of the bucket. Otherwise wait, restart the servers, or state \
+            that the cache is wanted (`wants_cache`).",
     },
     stage: Stage::Apart,
     limit: None,
@@ -57,22 +57,36 @@ fn of(observed: &Observed, job: &ObjectJob) -> Option<Finding> {
             (if all { Severity::Unverified } else { Severity::Caution }, sentence)
         }
     };
+    let memory = memory(observed, job);
     let draft = job
         .draft("S10", severity, sentence)
         .confidence(Confidence::Possible)
         .evidence("distinct bytes", Quantity::bytes(objects.distinct_bytes as f64), "candor")
-        .evidence("memory of the servers", "unknown", "the server reports none")
-        .advice("Use more than twice the servers' memory, wait, or restart the servers.", None);
+        .evidence_if(memory.map(|bytes| {
+            ("memory of the servers".into(), Quantity::bytes(bytes), "plan or this host".into())
+        }))
+        .advice(
+            "Read more than twice the servers' memory (`server_memory`), wait, or restart them.",
+            None,
+        );
     Some(draft.done())
 }
 
-/// The server is on this host, and its memory cannot hold the data.
+/// The memory of the servers cannot hold the data.
 fn exceeds_memory(observed: &Observed, job: &ObjectJob) -> bool {
+    let bytes = job.http.objects.distinct_bytes as f64;
+    memory(observed, job).is_some_and(|memory| bytes >= CACHE_MEMORY.value * memory)
+}
+
+/// Memory of all servers: as the plan states it, or this host's if all of them are on it.
+fn memory(observed: &Observed, job: &ObjectJob) -> Option<f64> {
+    let buckets = job.buckets(observed);
+    let stated = buckets.iter().filter_map(|bucket| bucket.server_memory);
+    let stated = stated.map(|memory| memory.0 as f64).filter(|memory| *memory > 0.0);
     let peers = &job.http.peers;
     let is_local = !peers.is_empty() && peers.iter().all(|peer| peer.is_local);
-    let memory = value(&observed.facts.host.memory_bytes).filter(|_| is_local);
-    let bytes = job.http.objects.distinct_bytes as f64;
-    memory.is_some_and(|memory| bytes >= CACHE_MEMORY.value * *memory as f64)
+    let own = value(&observed.facts.host.memory_bytes).filter(|_| is_local);
+    stated.reduce(f64::max).or(own.map(|memory| *memory as f64))
 }
 
 #[cfg(test)]
@@ -110,6 +124,11 @@ mod tests {
         local.http().peers[0].is_local = true;
         local.host.facts.host.memory_bytes = fact(1 << 30);
         assert_eq!(local.found(&RULE), []);
+        let mut stated = aged(None);
+        stated.plan.buckets[0].server_memory = Some(candor_plan::Bytes(1 << 30));
+        assert_eq!(stated.found(&RULE), []);
+        stated.plan.buckets[0].server_memory = Some(candor_plan::Bytes(1 << 33));
+        assert_eq!(stated.found(&RULE).len(), 1);
         assert_eq!(TestCase::on_objects(ObjectOp::Put, 4096, 8, 9e3).found(&RULE), []);
     }
 }

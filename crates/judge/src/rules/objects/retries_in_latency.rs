@@ -45,7 +45,7 @@ fn of(observed: &Observed, job: &ObjectJob) -> Option<Finding> {
             .evidence("attempts per operation", Quantity::ratio(per_operation), "candor")
             .evidence("bytes on the network per useful byte", Quantity::ratio(wire), "candor")
             .advice("Read the latency of single attempts, or run without repetition.", None)
-            .changes(job.with(observed, "work.objects.retry.attempts", 1));
+            .changes(job.with(observed, "work.objects.retry.attempts", "1"));
         return Some(draft.done());
     }
     if wire <= WIRE_BYTES.value {

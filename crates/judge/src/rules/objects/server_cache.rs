@@ -81,8 +81,8 @@ mod tests {
         let case = repeated(4000, 2e6);
         assert_eq!(
             case.found(&RULE)[0].sentence,
-            "Repeated reads took 2 ms, first reads 6 ms (5 reads per object): a cache at the server \
-             answered."
+            "Repeated reads took 2 ms, first reads 6 ms (5 reads per object): a cache at the \
+             server answered."
         );
         assert_eq!(case.judge().verdict, Verdict::Wrong);
         assert_eq!(case.wanting_cache().judge().verdict, Verdict::Ok, "the plan wants it");

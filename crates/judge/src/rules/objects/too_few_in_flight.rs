@@ -54,6 +54,7 @@ fn of(observed: &Observed, job: &ObjectJob) -> Option<Finding> {
         "{requests} in flight with a latency of {}{known} give this rate; the server waited.",
         fmt::time(mean_ns)
     );
+    let more = job.objects.depth.saturating_mul(4);
     let draft = job
         .draft("S5", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
@@ -61,7 +62,7 @@ fn of(observed: &Observed, job: &ObjectJob) -> Option<Finding> {
         .evidence("requests in flight", Quantity::count(job.in_flight()), "candor")
         .evidence("mean latency", Quantity::ns(mean_ns), "candor")
         .advice("Use a higher depth, more workers or more hosts.", None)
-        .changes(job.with(observed, "work.objects.depth", job.objects.depth.saturating_mul(4)));
+        .changes(job.with(observed, "work.objects.depth", &more.to_string()));
     Some(draft.done())
 }
 
