@@ -320,7 +320,9 @@ impl<'a> Observed<'a> {
 
     /// Share of the time that the workers waited for a CPU, by what they did.
     pub fn waited_for_cpu(&self) -> Option<f64> {
-        let workers = self.ran.iter().flat_map(|ran| &ran.measured.per_worker);
+        let moving = self.ran.iter().map(|ran| ran.measured);
+        let requesting = self.record.measurements.iter().filter(|m| m.http.is_some());
+        let workers = moving.chain(requesting).flat_map(|measured| &measured.per_worker);
         let known = workers.filter_map(|worker| {
             let share = ratio(worker.run_wait_ns? as f64, worker.elapsed_ns as f64);
             Some((share, worker.ops as f64))

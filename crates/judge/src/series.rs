@@ -40,9 +40,23 @@ pub fn seconds(measured: &Measurement, does: impl Fn(Direction) -> bool) -> Vec<
     found
 }
 
-/// Operations per second of every full interval.
+/// Operations per second of every full interval: reads, writes and trims, or all requests.
 pub fn ops_rates(measured: &Measurement) -> Vec<f64> {
+    if measured.http.is_some() {
+        return full(measured).map(requests_per_s).collect();
+    }
     seconds(measured, |_| true).iter().map(|second| second.ops_per_s).collect()
+}
+
+/// Samples of full length.
+fn full(measured: &Measurement) -> impl Iterator<Item = &Sample> {
+    let longest = measured.samples.iter().map(|s| s.length_ns).max().unwrap_or(0);
+    let least = longest as f64 * FULL_SECOND.value;
+    measured.samples.iter().filter(move |s| s.length_ns > 0 && s.length_ns as f64 >= least)
+}
+
+fn requests_per_s(sample: &Sample) -> f64 {
+    ratio(sample.ops_done() as f64, sample.length_ns as f64 / 1e9)
 }
 
 fn sums(sample: &Sample, does: impl Fn(Direction) -> bool) -> (f64, f64) {

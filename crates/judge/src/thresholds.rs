@@ -542,7 +542,7 @@ thresholds! {
         "minimum full seconds for a deviation", "chosen",
         "a deviation of fewer values is meaningless";
     /// Share of its interval that a sample must cover to count as full.
-    FULL_SECOND = 0.9, [A12 F1 F2 F3 F5 F6 G2 G3 H5],
+    FULL_SECOND = 0.9, [A12 F1 F2 F3 F5 F6 G2 G3 H5 S13],
         "share of the longest interval", "chosen",
         "the last interval is cut at the end of the phase";
     /// Change of the rate over the second half.

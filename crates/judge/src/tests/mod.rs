@@ -5,4 +5,5 @@ mod evidence;
 mod follow_ups;
 mod garbage;
 mod honest;
+mod objects;
 mod texts;

@@ -34,6 +34,10 @@ thresholds! {
     REFUSED_FLAT = 0.02, [S13],
         "variation of the rate between seconds under a limiter, maximum", "object notes",
         "limiters keep their rate within a percent; servers vary by several percent";
+    /// Seconds that show a flat rate.
+    REFUSED_SECONDS = 5.0, [S13],
+        "minimum full seconds of a flat rate", "chosen",
+        "fewer seconds are equal by chance";
     /// Attempts per operation.
     RETRIES = 1.001, [S14],
         "attempts per operation, maximum", "object notes",

@@ -4,6 +4,7 @@ use candor_record::fmt::ratio;
 use candor_record::{Confidence, CpuTimes, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
+use crate::object_jobs;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -26,7 +27,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    if observed.ran.is_empty() {
+    if observed.ran.is_empty() && object_jobs::ran(observed).is_empty() {
         return Outcome::Nothing;
     }
     let (Some(before), Some(after)) = (observed.host.before.cpu, observed.host.after.cpu) else {

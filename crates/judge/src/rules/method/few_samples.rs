@@ -1,9 +1,10 @@
 //! G5: percentiles without samples.
 
 use candor_record::fmt;
-use candor_record::{Confidence, Finding, Latency, Measurement, Quantity, Severity};
+use candor_record::{Confidence, Finding, Latency, Measurement, OpStats, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
+use crate::object_jobs;
 use crate::observed::{Observed, busiest};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -28,15 +29,22 @@ pub const RULE: Rule = Rule {
 const EXPECTED: [f64; 2] = [99.0, 99.9];
 
 fn after(observed: &Observed) -> Outcome {
-    let found = observed.ran.iter().filter_map(|ran| of_job(ran.measured));
-    found.collect::<Vec<_>>().into()
+    let moving = observed.ran.iter().filter_map(|ran| {
+        let (op, stats) = busiest(ran.measured);
+        of_operation(ran.measured, op.name(), stats)
+    });
+    let on_objects = object_jobs::ran(observed);
+    let requests = on_objects.iter().filter_map(|job| {
+        let stats = *job.operations().first()?;
+        of_operation(job.measured, &format!("{} request", stats.name), stats)
+    });
+    moving.chain(requests).collect::<Vec<_>>().into()
 }
 
-fn of_job(measured: &Measurement) -> Option<Finding> {
-    let (op, stats) = busiest(measured);
+fn of_operation(measured: &Measurement, op: &str, stats: &OpStats) -> Option<Finding> {
     let latency = stats.latency.as_ref().filter(|latency| latency.count > 0)?;
     let missing = EXPECTED.into_iter().find(|p| latency.percentile_ns(*p).is_none())?;
-    Some(finding(measured, op.name(), latency, missing))
+    Some(finding(measured, op, latency, missing))
 }
 
 fn finding(measured: &Measurement, op: &str, latency: &Latency, missing: f64) -> Finding {

@@ -6,6 +6,7 @@ use candor_stats::Line;
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
+use crate::object_jobs;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series;
@@ -29,10 +30,13 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    if observed.ran.is_empty() || observed.paced() {
+    if observed.paced() {
         return Outcome::Nothing;
     }
-    let found = observed.ran.iter().filter_map(|ran| of_job(observed, ran.measured));
+    let requests = object_jobs::ran(observed).into_iter().filter(|job| !job.is_paced());
+    let requests = requests.map(|job| job.measured);
+    let moving = observed.ran.iter().map(|ran| ran.measured);
+    let found = moving.chain(requests).filter_map(|measured| of_job(observed, measured));
     found.collect::<Vec<_>>().into()
 }
 

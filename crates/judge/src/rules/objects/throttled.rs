@@ -7,8 +7,9 @@ use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 use crate::object_jobs::{self, ObjectJob};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::series;
 use crate::stage::Stage;
-use crate::thresholds::objects::{REFUSED, REFUSED_FLAT, REFUSED_LIMIT};
+use crate::thresholds::objects::{REFUSED, REFUSED_FLAT, REFUSED_LIMIT, REFUSED_SECONDS};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -69,13 +70,9 @@ fn of(_: &Observed, job: &ObjectJob) -> Option<Finding> {
 
 /// The rate hardly differs from second to second.
 fn is_flat(job: &ObjectJob) -> bool {
-    let full = job.measured.samples.iter().filter(|sample| sample.length_ns >= 900_000_000);
-    let rates = full.map(|sample| ratio(sample.ops_done() as f64, sample.length_ns as f64));
-    let rates: Vec<f64> = rates.collect();
-    let mean = candor_stats::mean(&rates);
-    let squares = rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>();
-    let deviation = ratio(squares, rates.len() as f64).sqrt();
-    rates.len() >= 5 && mean > 0.0 && deviation < REFUSED_FLAT.value * mean
+    let rates = series::ops_rates(job.measured);
+    let is_long = rates.len() as f64 >= REFUSED_SECONDS.value && job.done() > 0.0;
+    is_long && candor_stats::relative_deviation(&rates) < REFUSED_FLAT.value
 }
 
 fn reason(status: Option<u16>, code: &str) -> String {

@@ -51,7 +51,8 @@ fn of(observed: &Observed, job: &ObjectJob) -> Option<Finding> {
     };
     let requests = fmt::plural(depth, "request", "requests");
     let sentence = format!(
-        "{requests} in flight with a latency of {}{known} give this rate; the server waited.",
+        "With {requests} in flight, a latency of {}{known} makes this rate. \
+         The server can do more.",
         fmt::time(mean_ns)
     );
     let more = job.objects.depth.saturating_mul(4);
@@ -85,7 +86,7 @@ mod tests {
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "1 request in flight with a latency of 256 µs give this rate; the server waited."
+            "With 1 request in flight, a latency of 256 µs makes this rate. The server can do more."
         );
         assert!(proposes(&found[0], "depth=4"));
         let judgement = case.judge();
