@@ -1,7 +1,9 @@
 //! Options of elbencho.
 
+mod credentials;
 mod read;
 mod rows;
+pub mod s3;
 #[cfg(test)]
 mod tests;
 
@@ -61,6 +63,8 @@ pub struct Options {
     pub mix: MixOptions,
     /// Lists of directories and files.
     pub list: ListOptions,
+    /// Object stores.
+    pub s3: s3::S3Options,
     /// Several hosts.
     pub hosts: HostsOptions,
     /// Results.

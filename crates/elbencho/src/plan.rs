@@ -1,13 +1,17 @@
 //! Lowering of a benchmark to a plan.
 
 mod blocks;
+mod buckets;
 mod content;
+mod objects;
 mod phases;
 mod place;
 mod tree;
 
 use candor_plan::{Nanos, OnDone, OperationsLog, Phase, Plan, Stop, Work, path_of};
 use candor_record::Note;
+
+pub(crate) use objects::operations;
 
 use super::options::{Reading, TABLE};
 use super::setup::{self, BenchPhase, PathKind, PhaseKind, Setup};
@@ -38,8 +42,13 @@ pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnost
     let notes = TABLE.notes(&setup.asked, &reading.given, &reading.texts);
     notes.into_iter().for_each(|note| out.add_note(note));
     let context = Context { reading, setup: &setup, placement, threads };
-    let benched = phases::order(&setup);
+    let wanted = match setup.store {
+        Some(_) => objects::phases(&setup),
+        None => phases::of_files(&setup),
+    };
+    let benched = phases::order(&setup, wanted);
     let targets = match setup.path_kind {
+        PathKind::Directory if setup.store.is_some() => Vec::new(),
         PathKind::Directory => tree::targets(&setup),
         _ => blocks::targets(&setup),
     };
@@ -57,8 +66,16 @@ pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnost
     rotate(&setup, &mut planned);
     let repeats = run.iterations;
     let hosts_apart = hosts > 1 && setup.asked.hosts.own_data;
-    let plan =
-        Plan { name, repeats, hosts, hosts_apart, targets, phases: planned, ..Plan::default() };
+    let plan = Plan {
+        name,
+        repeats,
+        hosts,
+        hosts_apart,
+        targets,
+        buckets: buckets::buckets(&setup),
+        phases: planned,
+        ..Plan::default()
+    };
     Ok(Lowered { plan, phases: benched, notes: out.notes, setup })
 }
 
@@ -100,7 +117,12 @@ pub fn totals(lowered: &Lowered) -> String {
         };
         let thousands = [("K", 1000), ("M", 1_000_000)];
         text += &line(&format!("Entries per {unit}:"), entries, thousands);
-        text += &line("Entries total:", entries.saturating_mul(units), thousands);
+        let total = if setup.store.is_some() && phase.kind.is_of_dirs() {
+            setup.dirs()
+        } else {
+            entries.saturating_mul(units)
+        };
+        text += &line("Entries total:", total, thousands);
         if matches!(phase.kind, PhaseKind::Write | PhaseKind::Read) {
             let binary = [("MiB", 1 << 20), ("GiB", 1 << 30)];
             text += &line(&format!("Bytes per {unit}:"), bytes, binary);
@@ -120,6 +142,7 @@ fn each(setup: &Setup, kind: PhaseKind) -> (u64, u64) {
         return (setup.asked.paths.len() as u64, bytes / threads);
     }
     match &setup.listed {
+        _ if of_dirs && setup.store.is_some() => (setup.dirs() / threads, 0),
         Some(listed) if of_dirs => (listed.dirs / threads, 0),
         Some(listed) => (listed.files / threads, listed.bytes / threads),
         None if of_dirs => (tree.dirs, 0),
@@ -146,6 +169,7 @@ impl Context<'_> {
     fn phase(&self, bench: &BenchPhase) -> Phase {
         let jobs = match (bench.kind, self.setup.path_kind) {
             (PhaseKind::Sync | PhaseKind::DropCaches, _) => phases::chore(self, bench.kind),
+            (kind, _) if self.setup.store.is_some() => objects::jobs(self, kind),
             (_, PathKind::Directory) => tree::jobs(self, bench.kind),
             (_, _) => blocks::jobs(self, bench.kind),
         };
@@ -176,7 +200,8 @@ impl Context<'_> {
         let run = &self.setup.asked.run;
         let time = (run.time_limit_s > 0).then(|| Nanos::from_secs(run.time_limit_s));
         let passes = if run.infinite_loop { u32::MAX } else { 1 };
-        Stop { time, passes: Some(passes), ..Stop::default() }
+        let continue_on_error = self.setup.asked.s3.requests.ignore_errors;
+        Stop { time, passes: Some(passes), continue_on_error, ..Stop::default() }
     }
 }
 

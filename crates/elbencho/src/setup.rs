@@ -1,10 +1,14 @@
 //! A benchmark as it runs: the request, and facts about the paths.
 
+mod s3;
+
 use candor_plan::listing::{Deal, Listing};
 use candor_plan::{Bytes, path_of};
 
 use super::options::{Bind, FileLock, Options, Reading};
 use candor_front::{Diagnostics, Found, Host, Scope};
+
+pub use s3::{Store, StorePhase};
 
 /// Smallest unit of direct I/O.
 pub(super) const SECTOR: u64 = 512;
@@ -57,8 +61,10 @@ pub struct Setup {
     pub asked: Options,
     /// Kind of the paths.
     pub path_kind: PathKind,
-    /// The list of directories and files, if one replaces the tree.
+    /// The list of directories and files, or of objects, if one replaces the tree.
     pub listed: Option<Listed>,
+    /// Buckets, if the paths are in an object store.
+    pub store: Option<Store>,
     /// Bytes used of each file or device: a multiple of the block for direct, random and strided
     /// access. If files differ, the size of the first file; 0 for a list.
     pub file_bytes: u64,
@@ -72,8 +78,11 @@ pub struct Setup {
 
 impl Setup {
     /// Directories that all workers create or remove, without directories of ranks; each worker
-    /// handles all shared directories.
+    /// handles all shared directories. In an object store, buckets.
     pub fn dirs(&self) -> u64 {
+        if let Some(store) = &self.store {
+            return store.buckets.len() as u64;
+        }
         let data_sets = self.asked.hosts.data_sets();
         let of_shape = || self.asked.tree.dirs.saturating_mul(self.asked.threads_of_all());
         self.listed.as_ref().map_or_else(of_shape, |listed| listed.dirs * data_sets)
@@ -81,7 +90,7 @@ impl Setup {
 
     /// Directories of ranks, which contain the other directories.
     pub fn dirs_of_ranks(&self) -> u64 {
-        let has_ranks = self.listed.is_none() && self.asked.tree.dirs > 0;
+        let has_ranks = self.listed.is_none() && self.store.is_none() && self.asked.tree.dirs > 0;
         if has_ranks { self.asked.threads_of_all() } else { 0 }
     }
 
@@ -105,13 +114,23 @@ impl Setup {
         self.small_files_bytes() > 0
     }
 
+    /// Bytes of the largest object; 0 outside of object stores.
+    pub fn object_bytes_max(&self) -> u64 {
+        self.store.as_ref().map_or(0, |store| store.object_bytes_max)
+    }
+
+    /// True if an object is larger than a block: uploads have parts, and reads have ranges.
+    pub fn cuts_objects(&self) -> bool {
+        self.object_bytes_max() > self.block_bytes
+    }
+
     /// Bytes used of all paths; 0 for directories.
     pub fn bytes_in_all(&self) -> u64 {
         self.bytes_of_paths.iter().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes))
     }
 }
 
-/// Operation of a phase.
+/// Operation of a phase. In an object store, directories are buckets and files are objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhaseKind {
     /// All filesystems are synced.
@@ -130,6 +149,25 @@ pub enum PhaseKind {
     RemoveFiles,
     /// Directories are removed.
     RemoveDirs,
+    /// Another phase of an object store.
+    OfStore(StorePhase),
+}
+
+impl PhaseKind {
+    /// True if each entry is a directory or a bucket.
+    pub fn is_of_dirs(self) -> bool {
+        match self {
+            PhaseKind::MakeDirs | PhaseKind::RemoveDirs => true,
+            PhaseKind::OfStore(phase) => phase.is_of_buckets(),
+            _ => false,
+        }
+    }
+
+    /// True if entries are the keys that requests list or delete, many each.
+    pub fn is_of_keys(self) -> bool {
+        use StorePhase::{DeleteMany, List, ListParallel};
+        matches!(self, PhaseKind::OfStore(List | ListParallel | DeleteMany))
+    }
 }
 
 /// A phase of a benchmark, in run order; each is one phase of the plan.
@@ -164,7 +202,9 @@ impl Settling<'_> {
         if self.setup.asked.paths.is_empty() {
             return self.wrong("path", "no path is given", "name a directory, files or a device");
         }
-        if let Some(found) = self.kinds(host) {
+        if self.setup.asked.s3.is_on {
+            self.store(host);
+        } else if let Some(found) = self.kinds(host) {
             self.phases_of_kind();
             self.list(host);
             self.sizes(&found);

@@ -140,10 +140,12 @@ const RUNNERS: &[&str] = &[
     "engine/src",
     "entries/src",
     "memory/src",
+    "objects/src",
     "plan/src/entries.rs",
     "plan/src/rank.rs",
     "plan/src/tree.rs",
     "run/src",
+    "s3/src",
 ];
 
 /// Text of the sources that use settings after the reader has stored them.

@@ -5,7 +5,9 @@ use std::ffi::OsString;
 use candor_plan::path_text::text_of;
 
 use super::rows::{CONFIG_FILE, OFF, PLAIN_PATHS, TABLE, requested_text};
-use super::{Instead, Options, rows};
+use super::s3::Hidden;
+use super::{Instead, Options, credentials, rows};
+use crate::paths::{Paths, Scheme};
 use crate::{grammar, paths};
 use candor_front::{
     Assignment, Diagnostic, Environment, Given, Grammar, Item, Scope, Span, Spelling, Table, Takes,
@@ -36,6 +38,8 @@ pub struct Reading {
     pub texts: Texts,
     /// All errors, in the order found; with any, nothing runs.
     pub errors: Vec<Diagnostic>,
+    /// Values that are secrets.
+    hidden: Vec<Hidden>,
 }
 
 impl Scope for Reading {
@@ -77,9 +81,11 @@ pub fn read(argv: &[OsString], environment: &mut dyn Environment) -> Reading {
     }
     reading.config_file(environment);
     reading.hosts(environment);
-    reading.paths(&operands);
+    let schemes = reading.paths(&operands);
+    let Reading { options, given, errors, .. } = &mut reading;
+    errors.extend(credentials::read(options, given, &schemes, environment));
     reading.errors.extend(TABLE.refusals(&reading.options, &reading.given, |_| false));
-    reading.options.command = words.into_iter().map(|word| word.text).collect();
+    reading.options.command = credentials::shown(words, &reading.hidden);
     reading
 }
 
@@ -135,6 +141,10 @@ impl Reading {
             Ok(assigned) => {
                 let name = assigned.row.name;
                 self.given.insert(name, assigned.given);
+                if credentials::is_secret(name) {
+                    credentials::hide(&mut self.given, name);
+                    self.hidden.extend(assignment.value.map(|word| Hidden(word.text)));
+                }
                 self.instead = self.instead.or(requested_text(name).filter(|_| self.is_on(name)));
             }
             Err(diagnostic) => self.wrong(*diagnostic),
@@ -237,12 +247,17 @@ impl Reading {
         self.assign(name, value);
     }
 
-    /// Reads the operands: each contains one path, or several with separators.
-    fn paths(&mut self, operands: &[Word]) {
+    /// Reads the operands: each contains one path, or several with separators. Returns their
+    /// schemes.
+    fn paths(&mut self, operands: &[Word]) -> Vec<Scheme> {
         let plain = self.is_on(PLAIN_PATHS);
+        let mut schemes = Vec::new();
         for word in operands {
             match paths::expand(&word.text, plain) {
-                Ok(paths) => self.options.paths.extend(paths),
+                Ok(Paths { scheme, paths }) => {
+                    schemes.push(scheme);
+                    self.options.paths.extend(paths);
+                }
                 Err(refused) => {
                     let Word { text, at } = word;
                     let wrong = Diagnostic::new(*at, "path", text, refused.message);
@@ -250,5 +265,6 @@ impl Reading {
                 }
             }
         }
+        schemes
     }
 }

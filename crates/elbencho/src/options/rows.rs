@@ -4,11 +4,14 @@ mod elsewhere;
 mod files;
 mod output;
 mod run;
+mod s3;
 
 use std::ops::RangeInclusive;
 
 use super::{HelpPart, Instead, Options};
 use crate::grammar;
+pub(super) use s3::endpoints;
+
 use candor_front::{Group, Plain, Refused, Set, Table, bare, store};
 
 /// The values of elbencho's options.
@@ -54,7 +57,9 @@ pub const TABLE: Table<Value> = Table(&[
     Group { title: "Several hosts", rows: elsewhere::HOSTS },
     Group { title: "Network", rows: elsewhere::NETWORK },
     Group { title: "GPU", rows: elsewhere::GPU },
-    Group { title: "Object stores", rows: elsewhere::S3 },
+    Group { title: "Object stores", rows: s3::ACCESS },
+    Group { title: "Requests on objects", rows: s3::REQUESTS },
+    Group { title: "Phases of object stores", rows: s3::PHASES },
 ]);
 
 /// Value of a switch that is off; switches without a value are on.
@@ -149,12 +154,14 @@ pub fn help(part: HelpPart) -> String {
             "Live figures",
         ],
         HelpPart::Hosts => &["Several hosts", "Network"],
-        HelpPart::S3 => &["Object stores"],
+        HelpPart::S3 => {
+            &["Phases", "Run", "Object stores", "Requests on objects", "Phases of object stores"]
+        }
         HelpPart::All => &[],
     };
     let mut text = String::from(
         "Usage: elbencho [OPTIONS] PATH [MORE_PATHS]\n\n\
-         Paths are directories for many small files, or files, or block devices.\n\
+         Paths are directories for many small files, or files, or block devices, or s3://BUCKET.\n\
          Long names may be shortened; sizes take one letter: K, M, G, T, P, E.\n",
     );
     for group in TABLE.0 {

@@ -1,3 +1,5 @@
+mod s3;
+
 use std::ffi::OsString;
 
 use super::*;
@@ -77,9 +79,8 @@ fn mistakes_are_sentences() {
         (&["-wr"], "`r` is neither true nor false"),
         (&["--direct=maybe"], "neither true nor false"),
         (&["--treads", "4"], "did you mean `threads`?"),
-        (&["--s3key", "x"], "candor does not measure object stores yet"),
         (&["--gpuids=all"], "candor does not move bytes to GPUs yet"),
-        (&["s3://bucket"], "no path of this host"),
+        (&["hdfs://a"], "no path of this host"),
         (&["--datasetthreads", "4"], "`datasetthreads` is no option"),
         (&["--livejson", "f"], "`livejson` is no option"),
         (&["-b"], "needs a value"),

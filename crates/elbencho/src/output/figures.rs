@@ -2,6 +2,7 @@
 
 use candor_record::{HostRecord, HostSample, Latency, Measurement, PhaseRecord};
 
+use crate::plan::operations;
 use crate::setup::{BenchPhase, PathKind, PhaseKind, READERS, Setup};
 
 /// Entries that a phase counts in addition to blocks.
@@ -11,6 +12,10 @@ pub enum EntryNoun {
     Files,
     /// Directories.
     Dirs,
+    /// Objects.
+    Objects,
+    /// Buckets.
+    Buckets,
 }
 
 impl EntryNoun {
@@ -19,6 +24,18 @@ impl EntryNoun {
         match self {
             EntryNoun::Files => "Files",
             EntryNoun::Dirs => "Dirs",
+            EntryNoun::Objects => "Objects",
+            EntryNoun::Buckets => "Buckets",
+        }
+    }
+
+    /// Name in live lines.
+    pub fn lower_word(self) -> &'static str {
+        match self {
+            EntryNoun::Files => "files",
+            EntryNoun::Dirs => "dirs",
+            EntryNoun::Objects => "objects",
+            EntryNoun::Buckets => "buckets",
         }
     }
 }
@@ -160,17 +177,22 @@ impl Figures {
                 let to = if is_reader { &mut column.read } else { &mut column.main };
                 to.add(&count.side(counts, is_reader, is_reader || !is_mix));
                 if reads_beside {
-                    column.read.add(&counts.ios("read"));
+                    column.read.add(&counts.ios(&["read"]));
                 }
             }
             let to = if is_reader { &mut read } else { &mut main };
-            count.latencies(job, to, if is_reader || !is_mix { BOTH } else { &["write"] });
+            count.latencies(job, to, if is_reader || !is_mix { BOTH } else { WRITES });
             if reads_beside {
                 let of_reads = job.operation("read").latency.as_ref();
                 Latency::merge(&mut read.ios, of_reads);
             }
         }
         first.elapsed_ns = first.elapsed_ns.min(last.elapsed_ns);
+        if phase.kind.is_of_keys() {
+            last.main.entries = jobs.iter().map(keys).sum();
+            first = last;
+            first_is_unknown = jobs.iter().any(|job| job.workers > 1);
+        }
         [first.cpu_percent, last.cpu_percent] = cpu(record, first.elapsed_ns);
         let workers = jobs.iter().flat_map(|job| &job.per_worker);
         Figures {
@@ -231,8 +253,13 @@ fn reads(job: &Measurement) -> bool {
     job.operations.iter().any(|op| op.ops > 0 && (is_reader || op.name == "read"))
 }
 
-/// Block operations.
-const BOTH: &[&str] = &["read", "write"];
+/// Block operations: reads and writes of blocks, ranges, parts or whole objects, and requests on
+/// many keys.
+pub const BOTH: &[&str] = &["read", "write", "get", "put", "put_part", "list", "delete_many"];
+/// Block operations that write.
+pub const WRITES: &[&str] = &["write", "put", "put_part"];
+/// Block operations that do not.
+pub const READS: &[&str] = &["read", "get", "list", "delete_many"];
 
 /// Operations of a job up to one time.
 struct Counts {
@@ -256,8 +283,8 @@ impl Counts {
         self.operations.iter().filter(|op| op.0 == name).map(|op| op.1).sum()
     }
 
-    fn ios(&self, name: &str) -> Side {
-        let of = self.operations.iter().filter(|op| op.0 == name);
+    fn ios(&self, names: &[&str]) -> Side {
+        let of = self.operations.iter().filter(|op| names.contains(&op.0.as_str()));
         let (ios, bytes) = of.fold((0, 0), |(ios, bytes), op| (ios + op.1, bytes + op.2));
         Side { ios, bytes, over_ns: self.over_ns, entries: 0 }
     }
@@ -276,10 +303,10 @@ impl Count<'_> {
     fn side(&self, counts: &Counts, is_reader: bool, reads: bool) -> Side {
         let mut side = Side { over_ns: counts.over_ns, ..Side::default() };
         if reads {
-            side.add(&counts.ios("read"));
+            side.add(&counts.ios(READS));
         }
         if !is_reader {
-            side.add(&counts.ios("write"));
+            side.add(&counts.ios(WRITES));
         }
         let steps = entry_steps(self.setup, self.kind);
         side.entries = steps.iter().map(|step| counts.ops(step)).sum();
@@ -290,9 +317,7 @@ impl Count<'_> {
     pub fn entries_of_worker(&self, operations: u64) -> u64 {
         let (dirs, ranks) = (self.setup.dirs(), self.setup.dirs_of_ranks());
         match self.kind {
-            PhaseKind::MakeDirs | PhaseKind::RemoveDirs => {
-                operations * dirs / (dirs + ranks).max(1)
-            }
+            kind if kind.is_of_dirs() => operations * dirs / (dirs + ranks).max(1),
             _ => operations,
         }
     }
@@ -310,24 +335,43 @@ impl Count<'_> {
     }
 }
 
-/// Operations per entry.
-pub fn entry_steps(setup: &Setup, kind: PhaseKind) -> &'static [&'static str] {
-    match kind {
+/// Operations per entry. Keys that a request lists or deletes are no operations.
+pub fn entry_steps(setup: &Setup, kind: PhaseKind) -> Vec<&'static str> {
+    let steps: &[&str] = match kind {
+        _ if kind.is_of_keys() => &[],
+        PhaseKind::Write | PhaseKind::Read if setup.cuts_objects() => &["object"],
+        PhaseKind::Write | PhaseKind::Read if setup.store.is_some() => &["get", "put"],
+        // A bucket is done when its last operation is.
+        _ if setup.store.is_some() => {
+            return operations(setup, kind)
+                .last()
+                .map(|op| op.operation().name)
+                .into_iter()
+                .collect();
+        }
         PhaseKind::MakeDirs => &["mkdir"],
         PhaseKind::RemoveDirs => &["rmdir"],
         PhaseKind::Stat => &["stat", "lstat", "statx"],
         PhaseKind::RemoveFiles => &["unlink"],
         PhaseKind::Write | PhaseKind::Read if setup.path_kind == PathKind::Directory => &["item"],
         _ => &[],
-    }
+    };
+    steps.to_vec()
+}
+
+/// Keys that requests of a job listed or deleted.
+fn keys(job: &Measurement) -> u64 {
+    job.http.as_ref().map_or(0, |http| http.objects.keys.max(http.objects.keys_deleted))
 }
 
 /// Entries that a phase counts in addition to blocks.
 pub fn noun(setup: &Setup, kind: PhaseKind) -> Option<EntryNoun> {
     match kind {
         PhaseKind::Sync | PhaseKind::DropCaches => None,
+        _ if setup.store.is_some() && kind.is_of_dirs() => Some(EntryNoun::Buckets),
+        _ if setup.store.is_some() => Some(EntryNoun::Objects),
         PhaseKind::MakeDirs | PhaseKind::RemoveDirs => Some(EntryNoun::Dirs),
-        PhaseKind::Stat | PhaseKind::RemoveFiles => Some(EntryNoun::Files),
+        PhaseKind::Stat | PhaseKind::RemoveFiles | PhaseKind::OfStore(_) => Some(EntryNoun::Files),
         PhaseKind::Write | PhaseKind::Read => {
             (setup.path_kind == PathKind::Directory).then_some(EntryNoun::Files)
         }

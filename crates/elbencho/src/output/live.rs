@@ -4,7 +4,7 @@
 
 use candor_record::{HostSample, JobSample, WorkerStats, cpu_busy_of};
 
-use super::figures::{Count, EntryNoun, entry_steps, moves, noun};
+use super::figures::{BOTH, Count, EntryNoun, READS, WRITES, entry_steps, moves, noun};
 use super::numbers::whole;
 use super::{MIB, Moment};
 use crate::setup::{BenchPhase, PathKind, PhaseKind, READERS, Setup};
@@ -152,14 +152,13 @@ impl<'a> Live<'a> {
         let writes = self.phase.kind == PhaseKind::Write;
         self.is_mix |= writes && samples.iter().any(|job| is_reader(job) || has_reads(job));
         let is_mix = self.is_mix;
-        let of_blocks: [&[&str]; 2] =
-            if is_mix { [&["write"], &["read"]] } else { [&["read", "write"], &[]] };
+        let of_blocks: [&[&str]; 2] = if is_mix { [WRITES, READS] } else { [BOTH, &[]] };
         let steps = entry_steps(self.count.setup, self.phase.kind);
         let length_ns = samples.iter().map(|job| job.sample.length_ns).max().unwrap_or(0);
         let sides = [0, 1].map(|at| {
             let ios = Sums::of(samples.iter(), of_blocks[at]);
             let of_side = samples.iter().filter(|job| is_reader(job) == (at == 1));
-            self.side(at, Sums::of(of_side, steps), ios, length_ns)
+            self.side(at, Sums::of(of_side, &steps), ios, length_ns)
         });
         Interval {
             runtime_ns: samples.iter().map(|job| job.sample.at_ns).max().unwrap_or(0),
@@ -201,9 +200,9 @@ impl<'a> Live<'a> {
     pub fn line(&self, interval: &Interval) -> String {
         let setup = self.count.setup;
         let (unit, bytes) = if setup.asked.output.base10 { ("MB/s", 1e6) } else { ("MiB/s", MIB) };
-        let is_tree = setup.path_kind == PathKind::Directory;
-        let dirs = noun(setup, self.phase.kind) == Some(EntryNoun::Dirs);
-        let noun = if dirs { "dirs" } else { "files" };
+        // Keys of requests that list or delete many are not known yet.
+        let is_tree = setup.path_kind == PathKind::Directory && !self.phase.kind.is_of_keys();
+        let noun = noun(setup, self.phase.kind).map_or("files", EntryNoun::lower_word);
         let rates = |side: &LiveSide, entries: bool| {
             let rate = match (is_tree, entries) {
                 (true, true) => format!("{} {noun}/s; ", side.entries_per_s as u64),
@@ -361,7 +360,7 @@ fn expected_bytes(setup: &Setup) -> u64 {
 fn expected_entries(setup: &Setup, kind: PhaseKind) -> u64 {
     match (kind, setup.path_kind) {
         (PhaseKind::Sync | PhaseKind::DropCaches, _) => 0,
-        (PhaseKind::MakeDirs | PhaseKind::RemoveDirs, _) => setup.dirs(),
+        (kind, _) if kind.is_of_dirs() => setup.dirs(),
         (_, PathKind::Directory) => setup.small_files(),
         _ => setup.asked.paths.len() as u64,
     }

@@ -62,6 +62,18 @@ const NOTES: &[Note] = &[
         sentence: "files above the share size are in all counts, once; elbencho leaves them out.",
     },
     Note {
+        applies: |result| result.setup.asked.s3.requests.ignore_errors,
+        sentence: "with --s3ignoreerrors, failed requests are in no count; elbencho counts them.",
+    },
+    Note {
+        applies: |result| result.phase.kind.is_of_keys(),
+        sentence: "IOPS and IO latency of lists and deletions count requests, each with many keys.",
+    },
+    Note {
+        applies: |result| result.setup.store.is_some() && result.setup.asked.s3.access.insecure,
+        sentence: "certificates of servers were not verified.",
+    },
+    Note {
         applies: |result| result.setup.asked.output.operations_log.is_some(),
         sentence: "each operation was logged: rates and latencies are those with --opslog.",
     },

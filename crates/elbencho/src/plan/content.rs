@@ -77,11 +77,11 @@ fn checks(setup: &Setup, writes: bool) -> (Format, bool) {
 }
 
 /// Largest common divisor of block and file sizes.
-fn interval(setup: &Setup) -> Bytes {
+pub(super) fn interval(setup: &Setup) -> Bytes {
     let sizes = setup.bytes_of_paths.iter().chain([&setup.file_bytes]).copied();
     Bytes(sizes.fold(setup.block_bytes, gcd))
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
+pub(super) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }

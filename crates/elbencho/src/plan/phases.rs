@@ -10,17 +10,25 @@ use crate::setup::{BenchPhase, PathKind, PhaseKind, READERS, Setup};
 /// Name of the target that is synced.
 const SYNCED: &str = "filesystem of ";
 
-/// The phases in order: syncs and cache drops come before the first phase and after each phase.
-pub(super) fn order(setup: &Setup) -> Vec<BenchPhase> {
+/// A phase, if it is wanted.
+pub(super) type Wanted = (bool, PhaseKind);
+
+/// All phases of files in their order.
+pub(super) fn of_files(setup: &Setup) -> Vec<Wanted> {
     let asked = setup.asked.phases;
-    let all = [
+    vec![
         (asked.make_dirs, PhaseKind::MakeDirs),
         (asked.write, PhaseKind::Write),
         (asked.stat, PhaseKind::Stat),
         (asked.read, PhaseKind::Read),
         (asked.remove_files, PhaseKind::RemoveFiles),
         (asked.remove_dirs, PhaseKind::RemoveDirs),
-    ];
+    ]
+}
+
+/// The wanted phases in order: syncs and cache drops come before the first phase and after each
+/// phase.
+pub(super) fn order(setup: &Setup, all: Vec<Wanted>) -> Vec<BenchPhase> {
     let run = &setup.asked.run;
     let chores = [(run.sync, PhaseKind::Sync), (run.drop_caches, PhaseKind::DropCaches)];
     let chores = chores.into_iter().filter(|(wanted, _)| *wanted).map(|(_, kind)| kind);
@@ -35,6 +43,7 @@ pub(super) fn order(setup: &Setup) -> Vec<BenchPhase> {
 /// The name of a phase in tables.
 fn name(setup: &Setup, kind: PhaseKind) -> String {
     let (mix, tree) = (&setup.asked.mix, &setup.asked.tree);
+    let is_store = setup.store.is_some();
     let inline = || {
         let stat = if tree.stat_inline { "+s" } else { "" };
         let read = if tree.read_inline && kind == PhaseKind::Write { "+r" } else { "" };
@@ -44,6 +53,11 @@ fn name(setup: &Setup, kind: PhaseKind) -> String {
     match kind {
         PhaseKind::Sync => "SYNC".to_owned(),
         PhaseKind::DropCaches => "DROPCACHE".to_owned(),
+        PhaseKind::OfStore(phase) => phase.name().to_owned(),
+        PhaseKind::MakeDirs if is_store => "MKBUCKETS".to_owned(),
+        PhaseKind::Stat if is_store => "HEADOBJ".to_owned(),
+        PhaseKind::RemoveFiles if is_store => "RMOBJECTS".to_owned(),
+        PhaseKind::RemoveDirs if is_store => "RMBUCKETS".to_owned(),
         PhaseKind::MakeDirs => "MKDIRS".to_owned(),
         PhaseKind::Write => match (mix.read_threads, mix.read_percent) {
             (Some(readers), _) => format!("MIX-T{readers}{}", inline()),
@@ -77,7 +91,8 @@ fn synced(setup: &Setup) -> Vec<String> {
 
 /// The targets of the syncs.
 pub(super) fn targets(setup: &Setup) -> Vec<Target> {
-    let of_names = setup.asked.run.sync && setup.path_kind != PathKind::BlockDevice;
+    let has_directories = setup.path_kind != PathKind::BlockDevice && setup.store.is_none();
+    let of_names = setup.asked.run.sync && has_directories;
     let wanted = of_names.then(|| synced(setup));
     let target = |path: String| Target {
         name: format!("{SYNCED}{path}"),
@@ -96,6 +111,10 @@ pub(super) fn chore(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
     if kind == PhaseKind::DropCaches {
         let drops = ["sh", "-c", "echo 3 > /proc/sys/vm/drop_caches"].map(str::to_owned);
         return vec![program("drop caches", drops.into())];
+    }
+    if setup.store.is_some() {
+        // All filesystems of the host, like elbencho: a bucket is on none of them.
+        return vec![program("sync", vec!["sync".to_owned()])];
     }
     if setup.path_kind == PathKind::BlockDevice {
         // A device node's filesystem does not contain the device's data.
@@ -143,7 +162,8 @@ fn balanced(setup: &Setup, mut both: [Job; 2]) -> Vec<Job> {
         match &mut job.work {
             Work::Blocks(blocks) => blocks.pace.flow = flow,
             Work::Entries(entries) => entries.pace.flow = flow,
-            Work::Objects(_) | Work::Program(_) | Work::Burn(_) | Work::Memory(_) => {}
+            Work::Objects(objects) => objects.pace.flow = flow,
+            Work::Program(_) | Work::Burn(_) | Work::Memory(_) => {}
         }
     }
     both.into()

@@ -42,7 +42,7 @@ pub(super) fn targets(setup: &Setup) -> Vec<Target> {
 }
 
 /// `r<rank>/d<dir>/r<rank>-f<file>`; without directories, files are in the path itself.
-fn shape(setup: &Setup) -> Tree {
+pub(super) fn shape(setup: &Setup) -> Tree {
     let asked = &setup.asked.tree;
     let name = |text: &str| text.parse().ok();
     let flat = asked.dirs == 0;
@@ -175,6 +175,8 @@ fn steps(setup: &Setup, kind: PhaseKind) -> Vec<Step> {
         PhaseKind::Read => of_file(Step::Open, &[stat, (has_bytes, Step::Read)]),
         PhaseKind::RemoveFiles => vec![Step::Unlink],
         PhaseKind::RemoveDirs => vec![Step::Rmdir],
-        PhaseKind::Stat | PhaseKind::Sync | PhaseKind::DropCaches => vec![Step::Stat],
+        PhaseKind::Stat | PhaseKind::Sync | PhaseKind::DropCaches | PhaseKind::OfStore(_) => {
+            vec![Step::Stat]
+        }
     }
 }

@@ -103,10 +103,10 @@ fn version() -> String {
     let version = env!("CARGO_PKG_VERSION");
     format!(
         "elbencho\n * Version: {}\n * Net protocol version: {}\n * Program: candor {version}\n \
-         * Included optional build features: corebind libaio libnuma syncfs syscallh \
+         * Included optional build features: corebind libaio libnuma s3 syncfs syscallh \
          threadname \n \
          * Excluded optional build features: althttpsvc backtrace cuda cufile/gds hdfs mimalloc \
-         s3 s3crt \n",
+         s3crt \n",
         output::VERSION,
         output::PROTOCOL
     )

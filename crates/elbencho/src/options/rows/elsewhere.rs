@@ -1,5 +1,4 @@
-//! Options of several hosts, and of areas that candor does not support: networks, GPUs, object
-//! stores.
+//! Options of several hosts, and of areas that candor does not support: networks and GPUs.
 
 use super::{Row, Value, bare, put, put_number, put_some_number, refused, refused_switch, switch};
 use crate::grammar;
@@ -11,7 +10,6 @@ const ONE_PROTOCOL: &str = "candor's agents send samples immediately";
 const NO_NETWORK: &str = "candor does not measure networks yet";
 const FOR_NETBENCH: &str = "only --netbench, which is refused, uses it";
 const NO_GPU: &str = "candor does not move bytes to GPUs yet";
-const NO_S3: &str = "candor does not measure object stores yet";
 
 #[rustfmt::skip]
 pub(super) const HOSTS: &[Row] = &[
@@ -72,31 +70,4 @@ pub(super) const GPU: &[Row] = &[
     refused_switch("gdsbufreg", "Register device buffers", NO_GPU),
     refused_switch("cufiledriveropen", "Open the driver first", NO_GPU),
     refused_switch("gds", "Use GPUDirect Storage", NO_GPU),
-];
-
-const fn s3(name: &'static str) -> Row {
-    refused(name, "VALUE", "Configure object stores", NO_S3)
-}
-
-const fn s3_switch(name: &'static str) -> Row {
-    refused_switch(name, "Configure object stores", NO_S3)
-}
-
-#[rustfmt::skip]
-pub(super) const S3: &[Row] = &[
-    s3("s3endpoints"), s3("s3key"), s3("s3secret"), s3("s3region"), s3("s3sessiontoken"),
-    s3("s3credfile"), s3("s3credlist"), s3_switch("s3single"), s3_switch("s3virtaddr"),
-    s3("s3sign"), s3_switch("s3fastget"), s3_switch("s3fastput"), s3_switch("s3nocompress"),
-    s3("s3chksumalgo").alias(&["s3checksumalgo"]), s3("s3maxconns"), s3("s3targetgbps"),
-    s3("s3mpusplit"), s3("s3mpusizevar"), s3_switch("s3mpusharing"), s3_switch("s3nompcheck"),
-    s3_switch("s3nompucompl"), s3_switch("s3multiignore404"), s3("s3listobj"),
-    s3_switch("s3listobjpar"), s3_switch("s3listverify"), s3("s3multidel"),
-    s3_switch("s3statdirs"), s3("s3objprefix"), s3_switch("s3randobj"), s3_switch("s3aclget"),
-    s3_switch("s3aclput"), s3_switch("s3aclputinl"), s3("s3aclgrantee"), s3("s3aclgtype"),
-    s3("s3aclgrants"), s3_switch("s3aclverify"), s3_switch("s3baclget"), s3_switch("s3baclput"),
-    s3_switch("s3btag"), s3_switch("s3btagverify"), s3_switch("s3otag"),
-    s3_switch("s3otagverify"), s3_switch("s3bversion"), s3_switch("s3bversionverify"),
-    s3_switch("s3olockcfg"), s3_switch("s3olockcfgverify"), s3_switch("s3sse"), s3("s3sseckey"),
-    s3("s3ssekmskey"), s3_switch("s3ignoreerrors"), s3("s3log"), s3("s3logprefix"),
-    refused_switch("hdfs", "Use HDFS", "candor has no client of HDFS"),
 ];

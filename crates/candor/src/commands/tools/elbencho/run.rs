@@ -20,6 +20,10 @@ use crate::commands::foreign::monitor::Requests;
 use crate::commands::foreign::{Invocation, Place, force};
 use crate::screen;
 
+/// Warning before buckets are locked.
+const LOCKED: &str = "elbencho: WARNING: --s3olockcfg locks buckets in the mode COMPLIANCE: no \
+                      user can delete an object before one day after its upload.\n";
+
 /// Runs the phases, and returns the exit code.
 pub fn main(reading: &Reading, lowered: &Lowered) -> u8 {
     run(reading, lowered).unwrap_or_else(|sentence| COMPLAINTS.sentence(&sentence))
@@ -30,6 +34,7 @@ fn run(reading: &Reading, lowered: &Lowered) -> Result<u8, String> {
     let is_forced = force::is_set() && lowered.setup.path_kind == PathKind::BlockDevice;
     let force = if is_forced { asked.paths.clone() } else { Vec::new() };
     files::check(&lowered.setup)?;
+    // The vault of the S3 client takes `asked.s3.secrets()` here: the plan has their names only.
     let live = LiveOutput::open(lowered)?;
     let session = &mut Run {
         reading,
@@ -63,7 +68,10 @@ struct Run<'a> {
 
 impl Session for Run<'_> {
     fn begin(&mut self) -> Result<Start, String> {
-        let output = Output { stdout: self.live.head()?, ..Output::default() };
+        let locks = self.lowered.setup.asked.s3.phases.locks.wanted;
+        let warning = if locks && self.lowered.setup.store.is_some() { LOCKED } else { "" };
+        let stderr = warning.to_owned();
+        let output = Output { stdout: self.live.head()?, stderr, ..Output::default() };
         Ok(Start { output, files: Vec::new() })
     }
 
@@ -85,7 +93,8 @@ impl Session for Run<'_> {
         if ending.verdict_in == VerdictIn::Terminal {
             results += &verdict;
         }
-        let failures = failures::sentences(report, has_failed, why);
+        let mut failures = failures::sentences(report, has_failed, why);
+        failures.iter_mut().for_each(|failure| self.explain(failure));
         Finish {
             results: self.aside(results),
             verdict,
@@ -146,6 +155,15 @@ impl Run<'_> {
         match problem.rule {
             "held-device" => failures::RELEASE_DEVICE.to_owned(),
             _ => format!("see `candor options {}`", self.reading_name()),
+        }
+    }
+
+    /// Adds the option that accepts a server's certificate to a failure that is due to one.
+    fn explain(&self, failure: &mut String) {
+        let access = &self.lowered.setup.asked.s3.access;
+        let is_due = failure.contains("certificate") && !access.insecure;
+        if is_due && self.lowered.setup.store.is_some() {
+            failure.push_str("; elbencho accepts any certificate: add --s3insecure to do so, too");
         }
     }
 
