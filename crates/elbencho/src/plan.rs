@@ -146,6 +146,10 @@ fn each(setup: &Setup, kind: PhaseKind) -> (u64, u64) {
         Some(listed) if of_dirs => (listed.dirs / threads, 0),
         Some(listed) => (listed.files / threads, listed.bytes / threads),
         None if of_dirs => (tree.dirs, 0),
+        None if kind == PhaseKind::Read && setup.random_bytes > 0 => {
+            let bytes = setup.random_bytes / threads;
+            (bytes / setup.block_bytes.max(1), bytes)
+        }
         None => {
             let files = tree.dirs.max(1).saturating_mul(tree.files);
             (files, files.saturating_mul(setup.file_bytes))

@@ -184,8 +184,9 @@ fn listed(access: &S3Access, environment: &mut dyn Environment) -> Result<Users,
 
 /// The one user: a missing half comes from the environment.
 fn one(access: &S3Access, environment: &dyn Environment) -> Result<Secret, String> {
-    let key = access.key.clone().or_else(|| environment.variable("AWS_ACCESS_KEY_ID"));
-    let secret = access.secret.clone();
+    let key = access.key.clone().filter(|key| !key.is_empty());
+    let key = key.or_else(|| environment.variable("AWS_ACCESS_KEY_ID"));
+    let secret = access.secret.clone().filter(|secret| !secret.0.is_empty());
     let secret = secret.or_else(|| environment.variable("AWS_SECRET_ACCESS_KEY").map(Hidden));
     // A token of the environment belongs to the secret of the environment.
     let token = match (&access.token, &access.secret) {

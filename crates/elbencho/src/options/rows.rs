@@ -161,7 +161,7 @@ pub fn help(part: HelpPart) -> String {
     };
     let mut text = String::from(
         "Usage: elbencho [OPTIONS] PATH [MORE_PATHS]\n\n\
-         Paths are directories for many small files, or files, or block devices, or s3://BUCKET.\n\
+         Paths: directories of many small files, files, block devices, or s3://BUCKET.\n\
          Long names may be shortened; sizes take one letter: K, M, G, T, P, E.\n",
     );
     for group in TABLE.0 {

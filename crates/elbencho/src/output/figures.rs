@@ -3,7 +3,7 @@
 use candor_record::{HostRecord, HostSample, Latency, Measurement, PhaseRecord};
 
 use crate::plan::operations;
-use crate::setup::{BenchPhase, PathKind, PhaseKind, READERS, Setup};
+use crate::setup::{BenchPhase, PathKind, PhaseKind, READERS, Setup, StorePhase};
 
 /// Entries that a phase counts in addition to blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,7 +189,7 @@ impl Figures {
         }
         first.elapsed_ns = first.elapsed_ns.min(last.elapsed_ns);
         if phase.kind.is_of_keys() {
-            last.main.entries = jobs.iter().map(keys).sum();
+            last.main.entries = jobs.iter().map(|job| keys(job, phase.kind)).sum();
             first = last;
             first_is_unknown = jobs.iter().any(|job| job.workers > 1);
         }
@@ -360,8 +360,12 @@ pub fn entry_steps(setup: &Setup, kind: PhaseKind) -> Vec<&'static str> {
 }
 
 /// Keys that requests of a job listed or deleted.
-fn keys(job: &Measurement) -> u64 {
-    job.http.as_ref().map_or(0, |http| http.objects.keys.max(http.objects.keys_deleted))
+fn keys(job: &Measurement, kind: PhaseKind) -> u64 {
+    let objects = job.http.as_ref().map(|http| &http.objects);
+    objects.map_or(0, |objects| match kind {
+        PhaseKind::OfStore(StorePhase::DeleteMany) => objects.keys_deleted,
+        _ => objects.keys,
+    })
 }
 
 /// Entries that a phase counts in addition to blocks.

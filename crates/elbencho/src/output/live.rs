@@ -188,7 +188,7 @@ impl<'a> Live<'a> {
     fn done_percent(&self, side: &LiveSide, parts: u64) -> u64 {
         let (setup, kind) = (self.count.setup, self.phase.kind);
         let (done, all) = if moves(setup, kind) {
-            (side.bytes, expected_bytes(setup))
+            (side.bytes, expected_bytes(setup, kind))
         } else {
             (side.entries, expected_entries(setup, kind))
         };
@@ -348,8 +348,10 @@ fn csv_line(fields: Row) -> String {
 }
 
 /// Bytes that a phase will read or write.
-fn expected_bytes(setup: &Setup) -> u64 {
+fn expected_bytes(setup: &Setup, kind: PhaseKind) -> u64 {
     match (setup.random_bytes, setup.path_kind) {
+        // Reads draw objects, writes have each one once.
+        (_, PathKind::Directory) if kind == PhaseKind::Write => setup.small_files_bytes(),
         (0, PathKind::Directory) => setup.small_files_bytes(),
         (0, _) => setup.bytes_of_paths.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes)),
         (bytes, _) => bytes,

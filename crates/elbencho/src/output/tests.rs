@@ -1,3 +1,5 @@
+mod s3;
+
 use candor_plan::entries::{ITEM, MAKE_ROOT, OPERATIONS, REMOVE_ROOT, Step};
 use candor_plan::work::BlocksOp;
 use candor_record::*;

@@ -113,7 +113,12 @@ fn rates(rows: &mut Rows, setup: &Setup, figures: &Figures) {
     }
     let ios = both(&Side::ios_per_s);
     let is_mix = figures.mix != MixKind::None;
-    let shows = |side: &Side| side.ios > 0 && (!one_block_per_file(setup) || side.entries == 0);
+    // Requests on many keys move no bytes.
+    let per_file = one_block_per_file(setup);
+    let shows = |side: &Side| {
+        let is_hidden = per_file && side.entries > 0 && side.bytes > 0;
+        side.ios > 0 && !is_hidden
+    };
     if shows(&figures.last.main) {
         rows.numbers(if is_mix { "IOPS write" } else { "IOPS" }, ios[0]);
     }
