@@ -1,8 +1,11 @@
 //! Objects of a job by number: their buckets, keys and sizes, and the ranks that use them.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use candor_plan::bucket::{Bucket, KeyPrefix, Keys, Members};
+use candor_plan::listing::Deal;
 use candor_plan::objects::Objects;
 use candor_plan::permutation::mix;
 use candor_plan::rank::{DataOf, Ranks};
@@ -49,12 +52,20 @@ struct TreeShape {
 /// Listed objects, and the ranks that use them.
 struct Dealt {
     objects: Arc<Vec<Listed>>,
-    /// Objects that belong to one rank each, in turn.
-    whole: Vec<u32>,
+    /// Objects that belong to one rank each.
+    whole: Whole,
     /// Objects that are cut among all ranks.
     shared: Vec<u32>,
     /// Unit of the cuts.
     unit: u64,
+}
+
+/// Objects that belong to one rank each.
+enum Whole {
+    /// Ranks take turns.
+    InTurn(Vec<u32>),
+    /// Objects of each rank, which have about equal bytes.
+    ByBytes(Vec<Vec<u32>>),
 }
 
 /// An object, and the part of it that a rank uses.
@@ -62,7 +73,8 @@ struct Dealt {
 pub struct Object {
     /// Number of the bucket.
     pub bucket: u32,
-    origin: Origin,
+    /// Position in a tree, or in a list.
+    pub origin: Origin,
     /// Bytes of the object.
     pub bytes: u64,
     /// First byte of the part.
@@ -71,9 +83,12 @@ pub struct Object {
     pub end: u64,
 }
 
+/// Position of an object in the keys of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Origin {
+pub enum Origin {
+    /// Position in a tree.
     Tree(Place),
+    /// Number in a list.
     Listed(u32),
 }
 
@@ -122,17 +137,17 @@ impl Catalog {
         let unit = objects.part.or(objects.range).map_or(1 << 20, |unit| unit.0.max(1));
         let keys = buckets.first().map(|bucket| &bucket.keys);
         let shape = match (listed, keys) {
-            (Some(listed), _) => Shape::Listed(Dealt::of(listed, None, unit)),
+            (Some(listed), _) => Shape::Listed(Dealt::in_turn(listed, unit)),
             (None, Some(Keys::Tree(tree))) => {
                 let names = tree.names();
                 Shape::Tree(Box::new(TreeShape { tree: (**tree).clone(), names, seed }))
             }
             (None, Some(Keys::Members(members))) => {
                 let named = Arc::new(named(members, buckets));
-                Shape::Listed(Dealt::of(named, members.share_above, unit))
+                Shape::Listed(Dealt::of(named, members, unit, users.ranks.ranks.max(1)))
             }
             (None, Some(Keys::Existing(_)) | None) => {
-                Shape::Listed(Dealt::of(Arc::default(), None, unit))
+                Shape::Listed(Dealt::in_turn(Arc::default(), unit))
             }
         };
         let mut catalog = Catalog {
@@ -322,6 +337,21 @@ fn named(members: &Members, buckets: &[&Bucket]) -> Vec<Listed> {
     each.collect()
 }
 
+/// Deals objects so that ranks have about equal bytes: the rank with the fewest gets the next.
+fn by_bytes(objects: &[Listed], numbers: Vec<u32>, ranks: u64) -> Vec<Vec<u32>> {
+    let mut of_ranks = vec![Vec::new(); ranks as usize];
+    let mut least: BinaryHeap<Reverse<(u64, usize, usize)>> =
+        (0..ranks as usize).map(|rank| Reverse((0, 0, rank))).collect();
+    for number in numbers {
+        let Some(mut first) = least.peek_mut() else { break };
+        let Reverse((sum, count, rank)) = *first;
+        of_ranks[rank].push(number);
+        let sum = sum.saturating_add(objects[number as usize].bytes);
+        *first = Reverse((sum, count + 1, rank));
+    }
+    of_ranks
+}
+
 impl TreeShape {
     /// Number of copies of the tree, each in its own bucket.
     fn copies(&self, buckets: usize) -> u64 {
@@ -330,16 +360,31 @@ impl TreeShape {
 }
 
 impl Dealt {
-    fn of(objects: Arc<Vec<Listed>>, share_above: Option<Bytes>, unit: u64) -> Dealt {
-        let limit = share_above.map_or(u64::MAX, |limit| limit.0);
+    /// Objects that belong to one rank each, in turn.
+    fn in_turn(objects: Arc<Vec<Listed>>, unit: u64) -> Dealt {
+        let whole = Whole::InTurn((0..objects.len() as u32).collect());
+        Dealt { objects, whole, shared: Vec::new(), unit }
+    }
+
+    /// Objects as the plan deals them.
+    fn of(objects: Arc<Vec<Listed>>, members: &Members, unit: u64, ranks: u64) -> Dealt {
+        let limit = members.share_above.map_or(u64::MAX, |limit| limit.0);
         let numbers = 0..objects.len() as u32;
-        let (shared, whole) = numbers.partition(|number| objects[*number as usize].bytes >= limit);
+        let (shared, whole): (Vec<u32>, Vec<u32>) =
+            numbers.partition(|number| objects[*number as usize].bytes >= limit);
+        let whole = match members.deal {
+            Deal::InTurn => Whole::InTurn(whole),
+            Deal::ByBytes => Whole::ByBytes(by_bytes(&objects, whole, ranks)),
+        };
         Dealt { objects, whole, shared, unit }
     }
 
     /// Number of whole objects of a rank.
     fn whole(&self, rank: u64, ranks: u64) -> u64 {
-        (self.whole.len() as u64).saturating_sub(rank).div_ceil(ranks)
+        match &self.whole {
+            Whole::InTurn(all) => (all.len() as u64).saturating_sub(rank).div_ceil(ranks),
+            Whole::ByBytes(of_ranks) => of_ranks[rank as usize].len() as u64,
+        }
     }
 
     fn count(&self, rank: u64, ranks: u64) -> u64 {
@@ -352,7 +397,11 @@ impl Dealt {
             Some(number) => (*number, true),
             None => {
                 let nth = nth - self.shared.len() as u64;
-                (self.whole[(rank + nth * ranks) as usize], false)
+                let number = match &self.whole {
+                    Whole::InTurn(all) => all[(rank + nth * ranks) as usize],
+                    Whole::ByBytes(of_ranks) => of_ranks[rank as usize][nth as usize],
+                };
+                (number, false)
             }
         };
         let listed = &self.objects[number as usize];
@@ -432,7 +481,7 @@ mod tests {
     fn large_members_are_cut_and_small_ones_dealt() {
         let member = |name: &str, size| Member { name: name.into(), size: Some(Bytes(size)) };
         let objects = vec![member("big", 105), member("s1", 10), member("s2", 10)];
-        let members = Members { objects, share_above: Some(Bytes(100)) };
+        let members = Members { objects, share_above: Some(Bytes(100)), deal: Deal::InTurn };
         let bucket = Bucket { keys: Keys::Members(members), ..Bucket::default() };
         let work = Objects { part: Some(Bytes(10)), ..Objects::default() };
         let catalog = Catalog::of(&work, &[&bucket], None, users(3), 1);
