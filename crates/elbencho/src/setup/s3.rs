@@ -214,9 +214,24 @@ impl Settling<'_> {
                 return false;
             }
         };
+        self.options_of_lists(members.is_some());
         let members = members.map(|objects| self.members(objects));
         self.setup.store = Some(Store { buckets: names, members, object_bytes_max: 0 });
         true
+    }
+
+    /// Notes options that have no meaning with listed objects, or without them.
+    fn options_of_lists(&mut self, is_listed: bool) {
+        let of_files = self.setup.asked.list.tree_file.is_some();
+        let unused: &[&'static str] = match (is_listed, of_files) {
+            (false, _) => &["sharesize", "treeroundup", "treerand", "treeroundrob"],
+            (true, false) => &["treeroundup", "dirs", "files", "dirsharing", "rankoffset"],
+            (true, true) => &["size", "dirs", "files", "dirsharing", "rankoffset"],
+        };
+        let why = if is_listed { "objects are listed by key" } else { "no objects are listed" };
+        for option in self.set_among(unused) {
+            self.out.note(self.reading, option, "nothing", why);
+        }
     }
 
     /// Objects with these keys, each with the requested size.

@@ -46,7 +46,8 @@ fn hide(place: &mut Option<Hidden>, text: &str) -> Result<(), Refused> {
 #[rustfmt::skip]
 pub(super) const ACCESS: &[Row] = &[
     s3("s3endpoints", "LIST", endpoints, "Use these servers; paths are then buckets")
-        .near("bucket.endpoints", "http://h[1-2]:9000", DEALT),
+        .near("bucket.endpoints", "http://h[1-2]:9000", DEALT)
+        .differing(|options| options.s3.access.endpoints.len() > 1),
     s3("s3key", "KEY", |o, t| store_text(&mut o.s3.access.key, t), "Set the access key")
         .exact("bucket.credentials", "k"),
     s3("s3secret", "SECRET", |o, t| hide(&mut o.s3.access.secret, t), "Set the secret key")

@@ -256,6 +256,9 @@ fn notes_name_differences() {
         ("-w -s 4k --s3otagverify b", "s3otagverify: nothing: --s3otag is not given"),
         ("-r -s 4k --randamount 1m b", "unless --s3randobj is given"),
         ("-w -s 4k --s3listverify b", "s3listverify: nothing"),
+        ("-w -s 4k --sharesize 1m b", "sharesize=1m: nothing: no objects are listed"),
+        ("-w -s 4k -n 3 s3://b/o", "dirs=3: nothing: objects are listed by key"),
+        ("-w -s 4k --treefile /list b", "size=4k: nothing: objects are listed by key"),
     ] {
         let notes = notes(line);
         assert!(notes.iter().any(|note| note.contains(part)), "{line}: {notes:?}");
