@@ -107,7 +107,8 @@ impl<N: Network, C: Client> Coordinator<N, C> {
     /// Has a plan admitted by all hosts.
     pub fn open(&mut self, plan: &Plan) -> Reply {
         self.sent = Some(plan.clone());
-        let keys = vault::sent(plan.buckets.iter().flat_map(Bucket::given_keys));
+        let given = plan.buckets.iter().flat_map(Bucket::given_keys).map(String::as_str);
+        let keys = vault::sent(given.chain([vault::CUSTOMER_KEY]));
         self.in_rounds(|round| Request::Open {
             plan: Box::new(plan.clone()),
             keys: keys.clone(),

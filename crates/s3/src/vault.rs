@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CredentialError, Credentials};
 
+/// Name under which a key of the client (SSE-C) is given.
+pub const CUSTOMER_KEY: &str = "customer-key";
+
 static GIVEN: Mutex<Vec<Credentials>> = Mutex::new(Vec::new());
 
 /// Keeps the keys of a user. Later keys of the same name replace earlier ones.
@@ -40,8 +43,8 @@ impl fmt::Debug for SentKeys {
 }
 
 /// Keys of these users that were given, for another host.
-pub fn sent<'a>(access_keys: impl IntoIterator<Item = &'a String>) -> Vec<SentKeys> {
-    let keys = access_keys.into_iter().filter_map(|key| keys_of(key));
+pub fn sent<'a>(access_keys: impl IntoIterator<Item = &'a str>) -> Vec<SentKeys> {
+    let keys = access_keys.into_iter().filter_map(keys_of);
     let sent = keys.map(|keys| SentKeys {
         access_key: keys.access_key.clone(),
         secret_key: keys.secret_key.expose().to_owned(),
@@ -74,7 +77,7 @@ mod tests {
         let kept = keys_of("vault-test").expect("keys");
         assert_eq!(kept, Credentials::new("test", "vault-test", "second", None).expect("keys"));
         assert_eq!(keys_of("another"), None);
-        let sent = sent(&["vault-test".to_owned(), "another".to_owned()]);
+        let sent = sent(["vault-test", "another"]);
         assert!(!format!("{kept:?} {sent:?}").contains("second"));
         assert_eq!((sent.len(), receive(&sent)), (1, Ok(())));
     }

@@ -15,8 +15,6 @@ use candor_s3::{
 use crate::reach::{Reach, Refusal};
 use crate::wire::Context;
 
-/// Name under which a key of the client (SSE-C) is given to this process.
-const CUSTOMER_KEY: &str = "customer-key";
 /// Choices of the plan's seed: a key of the client.
 const KEY: u64 = 0x7373_6563;
 
@@ -105,7 +103,7 @@ fn customer_key(objects: &Objects, seed: u64) -> Result<Option<Secret>, Refusal>
     if objects.headers.encryption != Some(Encryption::Customer) {
         return Ok(None);
     }
-    if let Some(given) = vault::keys_of(CUSTOMER_KEY) {
+    if let Some(given) = vault::keys_of(vault::CUSTOMER_KEY) {
         return Ok(Some(given.secret_key().clone()));
     }
     let mut key = [0; 32];

@@ -12,6 +12,7 @@ use candor_front::session::{Ending, Finish, Output, Start, VerdictIn};
 use candor_front::{Session, verdict};
 use candor_plan::Problem;
 use candor_record::{Ended, Event, Measurement, PhaseRecord, Report};
+use candor_s3::{Credentials, vault};
 
 use super::files::{self, ResultFiles};
 use super::live::{self, LiveOutput};
@@ -34,7 +35,11 @@ fn run(reading: &Reading, lowered: &Lowered) -> Result<u8, String> {
     let is_forced = force::is_set() && lowered.setup.path_kind == PathKind::BlockDevice;
     let force = if is_forced { asked.paths.clone() } else { Vec::new() };
     files::check(&lowered.setup)?;
-    // The vault of the S3 client takes `asked.s3.secrets()` here: the plan has their names only.
+    for secret in asked.s3.secrets() {
+        let token = secret.token.as_ref().map(|token| token.0.as_str());
+        let keys = Credentials::new("--s3key", &secret.access_key, &secret.secret.0, token);
+        vault::give(keys.map_err(|error| error.to_string())?);
+    }
     let live = LiveOutput::open(lowered)?;
     let session = &mut Run {
         reading,
