@@ -17,12 +17,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G1",
         title: "too short to mean much",
-        explanation: "Short runs measure a start: caches fill, queues build up, dirty pages are \
-            not yet flushed, credits are not spent. The ramp does not count. Below 1 s the result \
-            has a caution, and also work on names that ended sooner, unless the plan wants the \
-            cache; below 8 s the rule only explains. Buffered writes need three of the kernel's \
-            flush intervals of 5 s, unless the measured time includes a flush. Run for 30 s, or \
-            use more files.",
+        explanation: "Short runs measure a start: caches fill, queues build up, dirty pages \
+            are not yet flushed, credits are not spent. The ramp does not count. Below 1 s the \
+            result has a caution, and also work on names or objects that ended sooner, unless the \
+            plan wants the cache; below 8 s the rule only explains. Buffered writes need three of \
+            the kernel's flush intervals of 5 s, unless the measured time includes a flush. Run \
+            for 30 s, or use more files or objects.",
     },
     stage: Stage::Apart,
     limit: None,
