@@ -37,11 +37,11 @@ pub enum Offer {
 pub struct Lane {
     /// The object.
     pub object: Object,
-    /// Its number among the worker's objects.
+    /// Number among the worker's objects.
     pub nth: u64,
-    /// Its handle.
+    /// Handle of the object.
     pub handle: u32,
-    /// Its key, or the begin of the keys that a list covers.
+    /// Key, or the begin of the keys that a list covers.
     pub key: String,
     /// Operation that the plan requests.
     pub op: ObjectOp,
@@ -81,7 +81,7 @@ pub enum Task {
     Single {
         /// Bytes that it moves.
         length: u64,
-        /// It was issued.
+        /// The request was issued.
         issued: bool,
     },
     /// Ranges of a read.

@@ -135,7 +135,7 @@ impl Work for Wire {
     }
 
     fn build(&mut self, slot: usize, request: &mut Request, login: &mut Login, unix_s: u64) {
-        build::request(self, slot, &mut build::Draft { request, login, unix_s });
+        build::request(self, slot, &mut build::Unsent { request, login, unix_s });
     }
 
     fn read(&mut self, slot: usize, answer: &Answer) -> Result<u64, Box<Failure>> {

@@ -26,8 +26,8 @@ pub struct Bucket {
     pub name: String,
     /// Name at the server.
     pub bucket: String,
-    /// Begin of all keys. `{hash:N}` stands for N hexadecimal digits that follow from the rest of
-    /// the key, so that keys spread evenly over prefixes.
+    /// Begin of all keys. `{hash:N}` becomes N hexadecimal digits that follow from the rest of the
+    /// key, so that keys spread evenly over prefixes.
     #[serde(skip_serializing_if = "is_default")]
     pub prefix: KeyPrefix,
     /// Keys of its objects.

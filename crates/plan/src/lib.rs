@@ -3,8 +3,8 @@
 //! A [`Plan`] is an ordered list of [`Phase`]s. A phase is a set of [`Job`]s that start and end
 //! together. A job is a number of identical workers that do one kind of [`Work`]: [`Blocks`]
 //! (reads, writes and trims of bytes), [`Entries`] (operations on named files and directories),
-//! [`Objects`] (requests on objects of buckets), programs, CPU time or memory. The languages of all other tools are translated into these types,
-//! so nothing here is named after a tool.
+//! [`Objects`] (requests on objects of buckets), programs, CPU time or memory. The languages of all
+//! other tools are translated into these types, so nothing here is named after a tool.
 //!
 //! A plan is read from text, checked once before anything is opened, and not changed afterwards.
 //! Everything that depends on a worker's number follows from (rank, ranks, host, hosts), so a plan

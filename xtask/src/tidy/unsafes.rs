@@ -10,6 +10,7 @@ const HOMES: &[&str] = &[
     "crates/blocks/",
     "crates/entries/",
     "crates/memory/",
+    "crates/objects/",
     "crates/observe/",
 ];
 

@@ -17,7 +17,7 @@ use crate::uploads::lock;
 pub const COPY_SUFFIX: &str = ".copy";
 
 /// A request under construction.
-pub struct Draft<'a> {
+pub struct Unsent<'a> {
     pub request: &'a mut Request,
     pub login: &'a mut Login,
     pub unix_s: u64,
@@ -32,7 +32,7 @@ struct Parts<'a> {
 }
 
 /// Writes the request of a slot.
-pub fn request(wire: &Wire, slot: usize, draft: &mut Draft<'_>) {
+pub fn request(wire: &Wire, slot: usize, unsent: &mut Unsent<'_>) {
     let current = wire.slots[slot];
     let board = wire.board.borrow();
     let lane = board.lanes[current.lane as usize].as_ref();
@@ -41,20 +41,20 @@ pub fn request(wire: &Wire, slot: usize, draft: &mut Draft<'_>) {
     let place = &wire.context.places[endpoint][lane.object.bucket as usize];
     let parts = Parts { context: &wire.context, current, lane, place };
     match current.op.0 {
-        PUT_PART | LIST_PARTS | ABORT_UPLOAD => parts.of_upload(current.op.0, draft),
-        row => parts.of_op(ObjectOp::ALL[usize::from(row)], wire, slot, draft),
+        PUT_PART | LIST_PARTS | ABORT_UPLOAD => parts.of_upload(current.op.0, unsent),
+        row => parts.of_op(ObjectOp::ALL[usize::from(row)], wire, slot, unsent),
     }
     if matches!(current.op.0, PUT_PART) || current.op.0 == ObjectOp::Put as u8 {
         if wire.context.expect_continue && current.length > 0 {
-            draft.request.header("expect", "100-continue");
+            unsent.request.header("expect", "100-continue");
         }
         let bytes = candor_http::Buffers::bytes(wire, slot);
         let integrity = &wire.context.integrity;
-        draft.login.upload(draft.request, place, integrity, bytes, draft.unix_s);
+        unsent.login.upload(unsent.request, place, integrity, bytes, unsent.unix_s);
     } else {
-        draft.login.finish(draft.request, place, draft.unix_s);
+        unsent.login.finish(unsent.request, place, unsent.unix_s);
     }
-    address(draft.request, place);
+    address(unsent.request, place);
 }
 
 impl Parts<'_> {
@@ -62,9 +62,9 @@ impl Parts<'_> {
         Object { place: self.place, key: &self.lane.key, version: None }
     }
 
-    fn of_op(&self, op: ObjectOp, wire: &Wire, slot: usize, draft: &mut Draft<'_>) {
+    fn of_op(&self, op: ObjectOp, wire: &Wire, slot: usize, unsent: &mut Unsent<'_>) {
         let (context, place, object) = (self.context, self.place, self.object());
-        let request = &mut *draft.request;
+        let request = &mut *unsent.request;
         match op {
             ObjectOp::Get => self.get(request),
             ObjectOp::Put => requests::put(request, &object, &context.put_headers),
@@ -80,8 +80,8 @@ impl Parts<'_> {
             ObjectOp::CreateUpload => {
                 requests::create_upload(request, &object, &context.put_headers);
             }
-            ObjectOp::CompleteUpload => self.of_upload(op as u8, draft),
-            ObjectOp::PutRetention => self.retain(draft),
+            ObjectOp::CompleteUpload => self.of_upload(op as u8, unsent),
+            ObjectOp::PutRetention => self.retain(unsent),
             ObjectOp::CreateBucket => {
                 let site = &context.sites[wire.endpoints[slot]];
                 requests::create_bucket(request, place, site, &context.bucket_headers);
@@ -142,10 +142,10 @@ impl Parts<'_> {
     }
 
     /// Writes a request on the lane's upload.
-    fn of_upload(&self, row: u8, draft: &mut Draft<'_>) {
+    fn of_upload(&self, row: u8, unsent: &mut Unsent<'_>) {
         let shared = self.lane.upload().map(|upload| lock(upload).id.clone());
         let id = shared.as_deref().unwrap_or(&self.lane.list.upload);
-        let (upload, request) = (Upload { object: self.object(), id }, &mut *draft.request);
+        let (upload, request) = (Upload { object: self.object(), id }, &mut *unsent.request);
         match row {
             PUT_PART => {
                 let unit = self.context.objects.part.map_or(1, |part| part.0.max(1));
@@ -219,13 +219,13 @@ impl Parts<'_> {
         }
     }
 
-    fn retain(&self, draft: &mut Draft<'_>) {
+    fn retain(&self, unsent: &mut Unsent<'_>) {
         let retention = self.context.objects.headers.retention;
         let days = retention.map_or(1, |retention| retention.days);
-        let until = draft.unix_s.saturating_add(u64::from(days) * 86_400);
+        let until = unsent.unix_s.saturating_add(u64::from(days) * 86_400);
         // The plan's check keeps the year below 10000.
         if let Ok(retention) = Retention::new(self.lock_mode(), until) {
-            requests::put_retention(draft.request, &self.object(), &retention);
+            requests::put_retention(unsent.request, &self.object(), &retention);
         }
     }
 

@@ -98,7 +98,7 @@ fn check_mix(objects: &Objects, at: &PlanPath, out: &mut Found) {
         if is_whole || weighted.op == ObjectOp::DeleteMany {
             let name = weighted.op.operation().name;
             let message = format!("{name} is not on one object, so it cannot be in a mix");
-            out.error("mix", place.key("op"), message, "use a job of its own");
+            out.error("mix", place.key("op"), message, "use a separate job");
         }
     }
     let shares = objects.has(ObjectOp::CreateUpload) || objects.has(ObjectOp::CompleteUpload);
