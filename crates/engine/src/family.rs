@@ -183,7 +183,23 @@ pub struct Seat {
     pub(crate) ready: Sender<Message>,
 }
 
+/// Early end of a job's workers, by the user or by a failure.
+#[derive(Clone)]
+pub struct Ending(Arc<Shared>);
+
+impl Ending {
+    /// True once the workers are to end.
+    pub fn has_begun(&self) -> bool {
+        self.0.command.is_end()
+    }
+}
+
 impl Seat {
+    /// Early end of the job's workers, for engines whose operations may wait for a long time.
+    pub fn ending(&self) -> Ending {
+        Ending(self.shared.clone())
+    }
+
     /// Seed for choices of that kind, different from the seeds of other kinds.
     pub fn seed_for(&self, kind: u64) -> u64 {
         mix(self.seed, kind)

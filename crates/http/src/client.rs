@@ -189,6 +189,11 @@ impl Client {
         self.slots[slot].stats()
     }
 
+    /// Version and cipher suite of TLS of a slot's connection, if one exists and is encrypted.
+    pub fn tls_version(&self, slot: usize) -> Option<String> {
+        self.slots[slot].link().tls_version()
+    }
+
     /// The kernel's view of a slot's connection, if one exists.
     pub fn tcp_info(&self, slot: usize) -> Option<TcpInfo> {
         let link = self.slots[slot].link();

@@ -442,6 +442,11 @@ impl Link {
         self.tls.is_some()
     }
 
+    /// Version and cipher suite of TLS.
+    pub fn tls_version(&self) -> Option<String> {
+        self.tls.as_ref()?.version()
+    }
+
     /// Receives bytes from the kernel, before decryption.
     pub fn receive(&mut self, buffer: &mut [u8], quick_ack: bool) -> Result<Received, Errno> {
         let wanted = buffer.len();

@@ -92,6 +92,14 @@ impl Session {
         self.can_write
     }
 
+    /// Version and cipher suite, such as `TLSv1_3 TLS13_AES_256_GCM_SHA384`; none before the
+    /// handshake has chosen them.
+    pub fn version(&self) -> Option<String> {
+        let version = self.state.protocol_version()?;
+        let suite = self.state.negotiated_cipher_suite()?.suite();
+        Some(format!("{version:?} {suite:?}"))
+    }
+
     /// Space for received bytes.
     pub fn room(&mut self) -> &mut [u8] {
         self.incoming.copy_within(self.start..self.end, 0);

@@ -2,6 +2,7 @@
 
 use candor_http::{Answer, Buffers, Request};
 use candor_plan::objects::{OPERATIONS, Retry};
+use candor_record::http::FailureClass;
 use candor_s3::answers::{self, Answered, Created};
 use candor_s3::carrier::{Carrier, Failure, Settings, Work, address};
 use candor_s3::requests::{self, Key, ListQuery, Object, Upload, UploadsQuery, Versioning};
@@ -69,7 +70,20 @@ impl<T> Work for Single<'_, T> {
 
 /// A refusal of a failed request on a bucket.
 pub fn refusal(action: &str, bucket: &str, failure: &Failure) -> Refusal {
-    Refusal::new(format!("{action} {bucket}: {}", failure.message), "see the message")
+    let remedy = match failure.class {
+        FailureClass::Lookup | FailureClass::Connect => "start the server, or correct the endpoint",
+        FailureClass::Timeout | FailureClass::Reset => {
+            "correct the endpoint, or raise its timeouts"
+        }
+        FailureClass::Tls => "set ca_file to the certificate of its issuer, or insecure = true",
+        FailureClass::Denied => "correct the credentials, or ask the owner for access",
+        FailureClass::Clock => "correct the clock of this host",
+        FailureClass::Missing if failure.code == "NoSuchBucket" => {
+            "correct the name, or set create = true"
+        }
+        _ => "correct the bucket section, or read the server's log",
+    };
+    Refusal::new(format!("{action} {bucket}: {}", failure.message), remedy)
 }
 
 impl<'a> Admin<'a> {
@@ -116,8 +130,11 @@ impl<'a> Admin<'a> {
         let place = self.place(bucket);
         // A list instead of HEAD: its answer has a document that names the reason.
         let query = ListQuery { max_keys: 1, ..ListQuery::default() };
-        let write = |request: &mut Request| requests::list_objects(request, place, &query);
-        self.ask(place, &write, &|answer| answers::list_objects(answer).map(|_| ()))
+        self.ask(
+            place,
+            &|request: &mut Request| requests::list_objects(request, place, &query),
+            &|answer| answers::list_objects(answer).map(|_| ()),
+        )
     }
 
     /// Makes a bucket; false if it existed.
@@ -127,10 +144,11 @@ impl<'a> Admin<'a> {
     pub fn create_bucket(&mut self, bucket: usize) -> Answer1<bool> {
         let (place, site) = (self.place(bucket), &self.reach.sites[0]);
         let none = Headers::new();
-        let write = |request: &mut Request| requests::create_bucket(request, place, site, &none);
-        self.ask(place, &write, &|answer| {
-            answers::created(answer).map(|created| created == Created::New)
-        })
+        self.ask(
+            place,
+            &|request: &mut Request| requests::create_bucket(request, place, site, &none),
+            &|answer| answers::created(answer).map(|created| created == Created::New),
+        )
     }
 
     /// Deletes an empty bucket.
@@ -139,8 +157,11 @@ impl<'a> Admin<'a> {
     /// The failure.
     pub fn delete_bucket(&mut self, bucket: usize) -> Answer1<()> {
         let place = self.place(bucket);
-        let write = |request: &mut Request| requests::delete_bucket(request, place);
-        self.ask(place, &write, &answers::check)
+        self.ask(
+            place,
+            &|request: &mut Request| requests::delete_bucket(request, place),
+            &answers::check,
+        )
     }
 
     /// Lists the objects of a bucket with a prefix, `max` at most.
@@ -153,8 +174,11 @@ impl<'a> Admin<'a> {
             let left = max.saturating_sub(all.len() as u64);
             let max_keys = left.min(1000) as u32;
             let query = ListQuery { prefix, token: &token, max_keys, ..ListQuery::default() };
-            let write = |request: &mut Request| requests::list_objects(request, place, &query);
-            let page = self.ask(place, &write, &answers::list_objects)?;
+            let page = self.ask(
+                place,
+                &|request: &mut Request| requests::list_objects(request, place, &query),
+                &answers::list_objects,
+            )?;
             let listed = page.objects.into_iter().map(|object| Listed {
                 key: object.key,
                 bytes: object.size,
@@ -175,11 +199,14 @@ impl<'a> Admin<'a> {
     pub fn delete(&mut self, bucket: usize, keys: &[String]) -> Answer1<u64> {
         let (place, mut deleted) = (self.place(bucket), 0);
         for batch in keys.chunks(BATCH) {
-            let write = |request: &mut Request| {
-                let keys = batch.iter().map(|key| Key { key, version: None });
-                requests::delete_objects(request, place, keys, None);
-            };
-            let failed = self.ask(place, &write, &answers::failed_keys)?;
+            let failed = self.ask(
+                place,
+                &|request: &mut Request| {
+                    let keys = batch.iter().map(|key| Key { key, version: None });
+                    requests::delete_objects(request, place, keys, None);
+                },
+                &answers::failed_keys,
+            )?;
             deleted += (batch.len() - failed.len()) as u64;
         }
         Ok(deleted)
@@ -199,8 +226,11 @@ impl<'a> Admin<'a> {
                 after_upload: &id,
                 ..UploadsQuery::default()
             };
-            let write = |request: &mut Request| requests::list_uploads(request, place, &query);
-            let page = self.ask(place, &write, &answers::list_uploads)?;
+            let page = self.ask(
+                place,
+                &|request: &mut Request| requests::list_uploads(request, place, &query),
+                &answers::list_uploads,
+            )?;
             let is_last = !page.is_truncated || page.uploads.is_empty();
             all.extend(page.uploads);
             (key, id) = (page.next_key, page.next_upload);
@@ -217,11 +247,14 @@ impl<'a> Admin<'a> {
     pub fn abort(&mut self, bucket: usize, key: &str, id: &str) -> Answer1<()> {
         let place = self.place(bucket);
         let object = Object { place, key, version: None };
-        let write = |request: &mut Request| requests::abort_upload(request, &Upload { object, id });
-        self.ask(place, &write, &|answer| match answer.status {
-            404 => Ok(()),
-            _ => answers::check(answer),
-        })
+        self.ask(
+            place,
+            &|request: &mut Request| requests::abort_upload(request, &Upload { object, id }),
+            &|answer| match answer.status {
+                404 => Ok(()),
+                _ => answers::check(answer),
+            },
+        )
     }
 
     /// Versioning of a bucket.
@@ -230,8 +263,11 @@ impl<'a> Admin<'a> {
     /// The failure.
     pub fn versioning(&mut self, bucket: usize) -> Answer1<Versioning> {
         let place = self.place(bucket);
-        let write = |request: &mut Request| requests::get_versioning(request, place);
-        self.ask(place, &write, &answers::versioning)
+        self.ask(
+            place,
+            &|request: &mut Request| requests::get_versioning(request, place),
+            &answers::versioning,
+        )
     }
 
     /// Bytes of the first part of an object; 0 if the object has no parts.
@@ -242,12 +278,16 @@ impl<'a> Admin<'a> {
         let place = self.place(bucket);
         let object = Object { place, key, version: None };
         let none = Headers::new();
-        let write = |request: &mut Request| requests::head(request, &object, Some(1), &none);
-        self.ask(place, &write, &|answer| {
-            answers::check(answer)?;
-            let count = answer.header("x-amz-mp-parts-count").and_then(|text| text.parse().ok());
-            let length = answer.header("content-length").and_then(|text| text.parse().ok());
-            Ok(count.filter(|count: &u64| *count > 1).and(length).unwrap_or(0))
-        })
+        self.ask(
+            place,
+            &|request: &mut Request| requests::head(request, &object, Some(1), &none),
+            &|answer| {
+                answers::check(answer)?;
+                let count =
+                    answer.header("x-amz-mp-parts-count").and_then(|text| text.parse().ok());
+                let length = answer.header("content-length").and_then(|text| text.parse().ok());
+                Ok(count.filter(|count: &u64| *count > 1).and(length).unwrap_or(0))
+            },
+        )
     }
 }

@@ -31,6 +31,8 @@ pub struct Board {
     pub form: RequestForm,
     /// Objects that were put, from the worker's first one.
     pub put_count: u64,
+    /// Bytes of reads that count as done although their objects are missing.
+    pub missing_bytes: u64,
     /// The measured part has begun, and the connections have not forgotten the ramp yet.
     pub has_begun: bool,
     first_read: Histogram,
@@ -46,6 +48,8 @@ pub struct Board {
 pub struct ReadOf {
     /// Number of the object among the worker's.
     pub nth: u64,
+    /// Bytes of the object.
+    pub object_bytes: u64,
     /// First byte.
     pub offset: u64,
     /// Bytes.
@@ -62,6 +66,7 @@ impl Board {
             stats: ObjectStats::default(),
             form: RequestForm::default(),
             put_count: 0,
+            missing_bytes: 0,
             has_begun: false,
             first_read: Histogram::new(),
             later_reads: Histogram::new(),
@@ -94,6 +99,7 @@ impl Board {
         }
         if is_first {
             self.was_read[word] |= bit;
+            self.stats.distinct_bytes += read.object_bytes;
         }
         self.stats.empty_reads += u64::from(read.length == 0);
         if let Some(part) = self.stats.part_bytes.filter(|part| *part > 0 && read.length > 0) {
@@ -142,6 +148,7 @@ impl Board {
         let kept = ObjectStats { part_bytes: self.stats.part_bytes, ..ObjectStats::default() };
         self.stats = kept;
         self.has_begun = true;
+        self.missing_bytes = 0;
         (self.first_read, self.later_reads) = (Histogram::new(), Histogram::new());
     }
 
@@ -164,7 +171,7 @@ mod tests {
     fn repeated_reads_and_ranges_are_distinguished() {
         let mut board = Board::new(1);
         board.stats.part_bytes = Some(8);
-        let read = ReadOf { nth: 70, offset: 0, length: 8, latency_ns: 10 };
+        let read = ReadOf { nth: 70, object_bytes: 20, offset: 0, length: 8, latency_ns: 10 };
         board.read(read);
         board.read(ReadOf { offset: 4, ..read });
         board.read(ReadOf { latency_ns: 5, ..read });
@@ -172,6 +179,7 @@ mod tests {
         let stats = board.stats();
         assert_eq!((stats.reads, stats.distinct_reads, stats.empty_reads), (3, 2, 1));
         assert_eq!((stats.ranges, stats.ranges_across_parts), (3, 1));
+        assert_eq!(stats.distinct_bytes, 40);
         assert_eq!(stats.later_reads.map(|latency| latency.max_ns), Some(5));
     }
 

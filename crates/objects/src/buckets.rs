@@ -1,6 +1,7 @@
 //! Buckets of a run: checks before its first phase, and removal of its objects after the last one.
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use candor_engine::family::Kept;
 use candor_plan::bucket::{Bucket, Keys, Protocol};
@@ -10,18 +11,32 @@ use candor_plan::{Plan, PlanPath, Problem};
 use candor_record::Note;
 
 use crate::admin::{Admin, refusal};
-use crate::made::{Made, MadeBy};
+use crate::keys::Object;
+use crate::made::{LeftUpload, Made, MadeBy};
 use crate::reach::{Reach, Refusal};
 
-/// Objects that existed below the prefixes of buckets before the run, by the buckets' names.
+/// Objects and open uploads that existed below the prefixes of buckets before the run, by the
+/// buckets' names.
 #[derive(Clone, Debug, Default)]
-pub struct Foreign(HashMap<String, u64>);
+pub struct Foreign(HashMap<String, Counts>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    objects: u64,
+    uploads: u64,
+}
 
 impl Foreign {
     /// Objects below the prefixes of these buckets; none if nothing was counted.
-    pub fn of(&self, buckets: &[String]) -> Option<u64> {
+    pub fn objects(&self, buckets: &[String]) -> Option<u64> {
         let counts = buckets.iter().filter_map(|name| self.0.get(name));
-        counts.copied().reduce(|sum, count| sum + count)
+        counts.map(|counts| counts.objects).reduce(|sum, count| sum + count)
+    }
+
+    /// Open uploads below the prefixes of these buckets.
+    pub fn uploads(&self, buckets: &[String]) -> u64 {
+        let counts = buckets.iter().filter_map(|name| self.0.get(name));
+        counts.map(|counts| counts.uploads).sum()
     }
 }
 
@@ -29,85 +44,84 @@ impl Foreign {
 #[derive(Default)]
 pub struct Buckets {
     plan: Vec<Bucket>,
+    /// Other hosts remove objects of the same buckets.
+    has_peers: bool,
     /// Names of buckets that this run made.
     created: Vec<String>,
 }
 
 /// Objects of a bucket that a check counts at most.
 const COUNTED_MAX: u64 = 1000;
+/// Time in which other hosts remove their objects.
+const PEERS_WAIT: Duration = Duration::from_secs(10);
+/// Interval between two checks of a bucket that other hosts empty.
+const PEERS_POLL: Duration = Duration::from_millis(100);
+
+/// State of a bucket before the run.
+enum Found {
+    /// Does not exist, and the run makes it.
+    Missing,
+    /// Exists, or a job makes it; the counts are known if the plan changes objects.
+    Fit(Option<Counts>),
+}
 
 impl Buckets {
     /// Checks all buckets of a plan: servers answer, users have access, and nothing of others is
-    /// replaced or deleted without consent. Makes buckets that the plan requests.
+    /// replaced or deleted without consent. Makes buckets that the plan requests, if all are fit.
     ///
     /// # Errors
     /// Each bucket that cannot be used.
     pub fn open(&mut self, plan: &Plan, kept: &mut Kept) -> Result<(), Vec<Problem>> {
         self.plan.clone_from(&plan.buckets);
-        let mut problems = Vec::new();
+        self.has_peers = plan.hosts > 1;
+        let (mut problems, mut missing) = (Vec::new(), Vec::new());
         for (index, bucket) in plan.buckets.iter().enumerate() {
             let uses = Uses::of(plan, bucket);
             if !uses.any {
                 continue;
             }
-            match self.open_one(bucket, uses) {
-                Ok(foreign) => {
-                    let counts = foreign.map(|count| (bucket.name.clone(), count));
+            match find(bucket, uses) {
+                Ok(Found::Missing) => missing.push(index),
+                Ok(Found::Fit(counts)) => {
+                    let counts = counts.map(|counts| (bucket.name.clone(), counts));
                     kept.of::<Foreign>().0.extend(counts);
                 }
-                Err(Refusal { message, remedy }) => {
-                    let place = PlanPath::root().key("bucket").index(index);
-                    problems.push(Problem::error("bucket", place, message, remedy));
-                }
+                Err(refusal) => problems.push(problem(index, refusal)),
             }
         }
-        if problems.is_empty() { Ok(()) } else { Err(problems) }
+        if problems.is_empty() {
+            for index in missing {
+                let created = self.create(&plan.buckets[index]);
+                problems.extend(created.err().map(|refusal| problem(index, refusal)));
+            }
+        }
+        if problems.is_empty() {
+            return Ok(());
+        }
+        // The problem is reported; a bucket that cannot be removed is empty.
+        let _ = self.remove_created();
+        Err(problems)
     }
 
-    /// Number of foreign objects, if they were counted.
-    fn open_one(&mut self, bucket: &Bucket, uses: Uses) -> Result<Option<u64>, Refusal> {
+    fn create(&mut self, bucket: &Bucket) -> Result<(), Refusal> {
         let reach = Reach::of(&[bucket])?;
-        if bucket.protocol != Protocol::S3 {
-            return Ok(None);
+        let created = Admin::new(&reach)?.create_bucket(0);
+        let is_new =
+            created.map_err(|failure| refusal("create bucket", &bucket.bucket, &failure))?;
+        if is_new {
+            self.created.push(bucket.name.clone());
         }
-        let mut admin = Admin::new(&reach)?;
-        let found = admin.head_bucket(0);
-        let missing = found.as_ref().err().filter(|failure| failure.code == "NoSuchBucket");
-        match (&found, missing) {
-            (_, Some(_)) if uses.creates => return Ok(Some(0)),
-            (_, Some(_)) if bucket.create => {
-                let created = admin.create_bucket(0);
-                created.map_err(|failure| refusal("create bucket", &bucket.bucket, &failure))?;
-                self.created.push(bucket.name.clone());
-                return Ok(Some(0));
-            }
-            (Err(failure), _) => return Err(refusal("bucket", &bucket.bucket, failure)),
-            (Ok(()), _) => {}
-        }
-        if !uses.changes || matches!(bucket.keys, Keys::Existing(_)) {
-            return Ok(None);
-        }
-        let prefix = &bucket.prefix;
-        let after = if prefix.digits == 0 { prefix.after.as_str() } else { "" };
-        let prefix = format!("{}{after}", prefix.before);
-        let foreign = admin.list(0, &prefix, COUNTED_MAX);
-        let foreign =
-            foreign.map_err(|failure| refusal("list bucket", &bucket.bucket, &failure))?;
-        if let Some(first) = foreign.first().filter(|_| !bucket.overwrite) {
-            let message = format!(
-                "bucket {} has objects below `{prefix}` that this run did not put, such as `{}`",
-                bucket.bucket, first.key
-            );
-            let remedy = "use another prefix, or consent with overwrite (--overwrite)";
-            return Err(Refusal::new(message, remedy));
-        }
-        Ok(Some(foreign.len() as u64))
+        Ok(())
     }
 
-    /// Removes the objects that the run put, unless the plan keeps them, and buckets that it made.
-    /// A note for each bucket in which something is left.
+    /// Removes the objects that the run put, unless the plan keeps them, open uploads, and buckets
+    /// that the run made. A note for each bucket in which something is left.
     pub fn close(&mut self, kept: &mut Kept) -> Vec<Note> {
         let mut notes = Vec::new();
+        for left in kept.of::<Made>().take_left() {
+            let bucket = self.bucket(&left.bucket);
+            notes.extend(bucket.and_then(|bucket| abort(bucket, &left).err()));
+        }
         for made in kept.of::<Made>().take() {
             let buckets = made.buckets.iter().filter_map(|name| self.bucket(name));
             let buckets: Vec<Bucket> = buckets.cloned().collect();
@@ -115,17 +129,83 @@ impl Buckets {
                 notes.extend(remove(&made, &buckets).err());
             }
         }
-        for name in std::mem::take(&mut self.created) {
-            if let Some(bucket) = self.bucket(&name).filter(|bucket| !bucket.keep) {
-                notes.extend(remove_bucket(bucket).err());
-            }
-        }
+        notes.extend(self.remove_created());
         notes
+    }
+
+    /// Removes buckets that the run made, unless the plan keeps them.
+    fn remove_created(&mut self) -> Vec<Note> {
+        let created = std::mem::take(&mut self.created);
+        let buckets = created.iter().filter_map(|name| self.bucket(name));
+        let wait = if self.has_peers { PEERS_WAIT } else { Duration::ZERO };
+        let removed = buckets.filter(|bucket| !bucket.keep);
+        let removed = removed.map(|bucket| remove_bucket(bucket, wait));
+        removed.filter_map(Result::err).collect()
     }
 
     fn bucket(&self, name: &str) -> Option<&Bucket> {
         self.plan.iter().find(|bucket| bucket.name == name)
     }
+}
+
+fn problem(index: usize, refusal: Refusal) -> Problem {
+    let place = PlanPath::root().key("bucket").index(index);
+    Problem::error("bucket", place, refusal.message, refusal.remedy)
+}
+
+/// Checks a bucket, and changes nothing.
+fn find(bucket: &Bucket, uses: Uses) -> Result<Found, Refusal> {
+    let reach = Reach::of(&[bucket])?;
+    if bucket.protocol != Protocol::S3 {
+        return Ok(Found::Fit(None));
+    }
+    let mut admin = Admin::new(&reach)?;
+    match admin.head_bucket(0) {
+        Err(failure) if failure.code == "NoSuchBucket" && uses.creates => {
+            return Ok(Found::Fit(Some(Counts::default())));
+        }
+        Err(failure) if failure.code == "NoSuchBucket" && bucket.create => {
+            return Ok(Found::Missing);
+        }
+        Err(failure) => return Err(refusal("bucket", &bucket.bucket, &failure)),
+        Ok(()) => {}
+    }
+    if !uses.changes || matches!(bucket.keys, Keys::Existing(_)) {
+        return Ok(Found::Fit(None));
+    }
+    foreign(bucket, &mut admin).map(|counts| Found::Fit(Some(counts)))
+}
+
+/// Counts objects and open uploads below the prefix, which need the user's consent.
+fn foreign(bucket: &Bucket, admin: &mut Admin<'_>) -> Result<Counts, Refusal> {
+    let (prefix, name) = (&bucket.prefix, &bucket.bucket);
+    let after = if prefix.digits == 0 { prefix.after.as_str() } else { "" };
+    let prefix = format!("{}{after}", prefix.before);
+    let objects = admin.list(0, &prefix, COUNTED_MAX);
+    let objects = objects.map_err(|failure| refusal("list bucket", name, &failure))?;
+    let needs_consent = !bucket.overwrite;
+    if let Some(first) = objects.first().filter(|_| needs_consent) {
+        let message = format!(
+            "bucket {name} has objects below `{prefix}` that this run did not put, such as `{}`",
+            first.key
+        );
+        let remedy = "use another prefix, or consent with overwrite = true (--overwrite)";
+        return Err(Refusal::new(message, remedy));
+    }
+    // Some servers do not list uploads.
+    let uploads = admin.uploads(0, &prefix).unwrap_or_default();
+    if let Some(first) = uploads.first().filter(|_| needs_consent) {
+        let count = uploads.len();
+        let message = format!(
+            "bucket {name} has {count} open uploads below `{prefix}` that this run did not start, \
+             such as of `{}`",
+            first.key
+        );
+        let remedy =
+            "abort them, use another prefix, or consent with overwrite = true (--overwrite)";
+        return Err(Refusal::new(message, remedy));
+    }
+    Ok(Counts { objects: objects.len() as u64, uploads: uploads.len() as u64 })
 }
 
 /// Uses of a bucket by a plan.
@@ -169,58 +249,102 @@ fn left(action: &str, bucket: &Bucket, why: String) -> Note {
     }
 }
 
+/// Aborts an upload.
+fn abort(bucket: &Bucket, upload: &LeftUpload) -> Result<(), Note> {
+    let action = format!("the upload of `{}` is left open", upload.key);
+    let reach = Reach::of(&[bucket]).map_err(|refusal| left(&action, bucket, refusal.message))?;
+    let mut admin = Admin::new(&reach).map_err(|refusal| left(&action, bucket, refusal.message))?;
+    let aborted = admin.abort(0, &upload.key, &upload.id);
+    aborted.map_err(|failure| left(&action, bucket, failure.message.clone()))
+}
+
+/// Objects of a job that are removed from one bucket.
+struct Removal<'a> {
+    bucket: &'a Bucket,
+    /// Number of the bucket in the job.
+    number: usize,
+    /// Objects that are not removed yet.
+    left: u64,
+    /// Keys of the next request.
+    keys: Vec<String>,
+}
+
+/// Keys of one request that removes objects.
+const BATCH: usize = 1000;
+
 /// Removes the objects that a job put.
 fn remove(made: &MadeBy, buckets: &[Bucket]) -> Result<(), Note> {
     let Some(first) = buckets.first() else { return Ok(()) };
     let refs: Vec<&Bucket> = buckets.iter().collect();
-    let some_left = "some objects are left";
+    let some_left = "objects are left";
     let reach = Reach::of(&refs).map_err(|refusal| left(some_left, first, refusal.message))?;
     let mut admin =
         Admin::new(&reach).map_err(|refusal| left(some_left, first, refusal.message))?;
-    let mut keys: Vec<Vec<String>> = vec![Vec::new(); buckets.len()];
-    let mut key = String::new();
-    for (worker, count) in made.counts.iter().enumerate() {
-        for nth in 0..(*count).min(made.catalog.count(worker as u32)) {
-            let object = made.catalog.object(worker as u32, nth);
-            made.catalog.write_key(&object, &mut key);
-            let number = object.bucket as usize;
-            keys[number].push(format!("{key}{}", made.suffix));
-            if keys[number].len() >= 1000 {
-                delete(&mut admin, &buckets[number], number, &mut keys[number])?;
-            }
+    let removals = buckets.iter().enumerate();
+    let mut removals: Vec<Removal<'_>> = removals
+        .map(|(number, bucket)| Removal { bucket, number, left: 0, keys: Vec::new() })
+        .collect();
+    for object in objects(made).filter(Object::is_first) {
+        removals[object.bucket as usize].left += 1;
+    }
+    for object in objects(made) {
+        let removal = &mut removals[object.bucket as usize];
+        let mut key = String::new();
+        made.catalog.write_key(&object, &mut key);
+        key.push_str(made.suffix);
+        removal.keys.push(key);
+        if removal.keys.len() >= BATCH {
+            removal.delete(&mut admin)?;
         }
     }
-    for (number, keys) in keys.iter_mut().enumerate() {
-        delete(&mut admin, &buckets[number], number, keys)?;
-    }
-    Ok(())
+    removals.iter_mut().try_for_each(|removal| removal.delete(&mut admin))
 }
 
-fn delete(
-    admin: &mut Admin<'_>,
-    bucket: &Bucket,
-    number: usize,
-    keys: &mut Vec<String>,
-) -> Result<(), Note> {
-    if keys.is_empty() || bucket.keep {
-        return Ok(());
-    }
-    let count = keys.len() as u64;
-    let deleted = admin.delete(number, keys);
-    keys.clear();
-    match deleted {
-        Ok(deleted) if deleted == count => Ok(()),
-        Ok(deleted) => {
+/// Objects that a job put, and the shares of ranks in objects that all share.
+fn objects(made: &MadeBy) -> impl Iterator<Item = Object> {
+    let workers = made.counts.iter().enumerate();
+    workers.flat_map(move |(worker, count)| {
+        let count = (*count).min(made.catalog.count(worker as u32));
+        (0..count).map(move |nth| made.catalog.object(worker as u32, nth))
+    })
+}
+
+impl Removal<'_> {
+    fn delete(&mut self, admin: &mut Admin<'_>) -> Result<(), Note> {
+        let mut keys = std::mem::take(&mut self.keys);
+        // Each rank of a shared object names its key.
+        keys.sort_unstable();
+        keys.dedup();
+        if keys.is_empty() || self.bucket.keep {
+            return Ok(());
+        }
+        let count = keys.len() as u64;
+        let deleted = admin.delete(self.number, &keys).map_err(|failure| {
+            let action = format!("{} objects are left", self.left);
+            left(&action, self.bucket, failure.message.clone())
+        })?;
+        self.left = self.left.saturating_sub(deleted);
+        if deleted < count {
             let action = format!("{} objects are left", count - deleted);
-            Err(left(&action, bucket, "the server did not delete them".into()))
+            return Err(left(&action, self.bucket, "the server did not delete them".into()));
         }
-        Err(failure) => Err(left("objects are left", bucket, failure.message.clone())),
+        Ok(())
     }
 }
 
-fn remove_bucket(bucket: &Bucket) -> Result<(), Note> {
+/// Removes a bucket. A bucket with objects may become empty until the wait is over.
+fn remove_bucket(bucket: &Bucket, wait: Duration) -> Result<(), Note> {
     let is_left = "the bucket is left";
     let reach = Reach::of(&[bucket]).map_err(|refusal| left(is_left, bucket, refusal.message))?;
     let mut admin = Admin::new(&reach).map_err(|refusal| left(is_left, bucket, refusal.message))?;
-    admin.delete_bucket(0).map_err(|failure| left(is_left, bucket, failure.message.clone()))
+    let began = Instant::now();
+    loop {
+        match admin.delete_bucket(0) {
+            Ok(()) => return Ok(()),
+            Err(failure) if failure.code == "BucketNotEmpty" && began.elapsed() < wait => {
+                std::thread::sleep(PEERS_POLL);
+            }
+            Err(failure) => return Err(left(is_left, bucket, failure.message.clone())),
+        }
+    }
 }

@@ -99,9 +99,20 @@ impl Default for Origin {
 }
 
 impl Object {
+    /// A part of an object of no list.
+    #[cfg(test)]
+    pub fn part(bytes: u64, start: u64, end: u64) -> Object {
+        Object { bytes, start, end, ..Object::default() }
+    }
+
     /// True if other ranks have parts of the object.
     pub fn is_shared(&self) -> bool {
         self.end - self.start < self.bytes
+    }
+
+    /// True for the one rank that handles the object as a whole, if ranks share it.
+    pub fn is_first(&self) -> bool {
+        self.start == 0 && (self.end > 0 || self.bytes == 0)
     }
 
     /// Number that identifies the object among all of the job, on every worker of this host.
@@ -213,6 +224,24 @@ impl Catalog {
             }
             Shape::Listed(dealt) => dealt.object(rank, ranks, nth),
         }
+    }
+
+    /// Keys of the objects of all ranks, by bucket, in ascending order.
+    pub fn sorted_keys(&self) -> Vec<Vec<String>> {
+        let mut all = vec![Vec::new(); self.prefixes.len()];
+        for rank in 0..self.ranks.ranks.max(1) {
+            for nth in 0..self.count_of(rank) {
+                let (object, mut key) = (self.object_of(rank, nth), String::new());
+                self.write_key(&object, &mut key);
+                all[object.bucket as usize].push(key);
+            }
+        }
+        for keys in &mut all {
+            keys.sort_unstable();
+            // Each rank has a part of a shared object.
+            keys.dedup();
+        }
+        all
     }
 
     /// Writes the key of an object.
@@ -368,7 +397,8 @@ impl Dealt {
 
     /// Objects as the plan deals them.
     fn of(objects: Arc<Vec<Listed>>, members: &Members, unit: u64, ranks: u64) -> Dealt {
-        let limit = members.share_above.map_or(u64::MAX, |limit| limit.0);
+        // An object without bytes has no parts.
+        let limit = members.share_above.map_or(u64::MAX, |limit| limit.0.max(1));
         let numbers = 0..objects.len() as u32;
         let (shared, whole): (Vec<u32>, Vec<u32>) =
             numbers.partition(|number| objects[*number as usize].bytes >= limit);
@@ -414,11 +444,11 @@ impl Dealt {
     /// A rank's bytes of a shared object: whole units.
     fn slice(&self, bytes: u64, rank: u64, ranks: u64) -> (u64, u64) {
         let units = bytes.div_ceil(self.unit);
-        let edge = |rank: u64| {
+        let edges = [rank, rank + 1].map(|rank| {
             let unit = u128::from(units) * u128::from(rank) / u128::from(ranks);
             (unit as u64).saturating_mul(self.unit).min(bytes)
-        };
-        (edge(rank), edge(rank + 1))
+        });
+        edges.into()
     }
 }
 
@@ -491,6 +521,11 @@ mod tests {
             [(0, 30), (30, 70), (70, 105)]
         );
         assert!(parts.iter().all(Object::is_shared));
+        assert_eq!(parts.iter().map(Object::is_first).collect::<Vec<_>>(), [true, false, false]);
+        let whole = Objects { part: Some(Bytes(200)), ..Objects::default() };
+        let catalog = Catalog::of(&whole, &[&bucket], None, users(3), 1);
+        let first = (0..3).map(|worker| catalog.object(worker, 0).is_first());
+        assert_eq!(first.collect::<Vec<_>>(), [false, false, true], "one unit, three ranks");
         assert_eq!([0, 1, 2].map(|worker| catalog.count(worker)), [2, 2, 1]);
         assert!(!catalog.object(1, 1).is_shared());
         assert_eq!(catalog.key_of(catalog.handle(1, 1)), "s2");

@@ -41,7 +41,7 @@ pub struct Lane {
     pub nth: u64,
     /// Handle of the object.
     pub handle: u32,
-    /// Key, or the begin of the keys that a list covers.
+    /// Key of the object, or the begin of the keys that a list covers.
     pub key: String,
     /// Operation that the plan requests.
     pub op: ObjectOp,
@@ -53,6 +53,8 @@ pub struct Lane {
     pub began: Ticks,
     /// A request of the lane failed.
     pub failed: bool,
+    /// A read found no object, and the plan permits this.
+    pub is_missing: bool,
     /// State of a list.
     pub list: ListState,
     task: Task,
@@ -167,14 +169,18 @@ impl Ranges {
     }
 }
 
+/// A request on an upload as a whole.
+fn on_upload(op: Op) -> Offer {
+    Offer::Request(Next { op, offset: 0, length: 0 })
+}
+
 impl PartsLeft {
     fn next(&mut self, object: &Object, in_flight: u32) -> Offer {
-        let whole = |op| Offer::Request(Next { op, offset: 0, length: 0 });
         let mut upload = lock(&self.upload);
         match upload.state {
             State::New => {
                 upload.state = State::Starting;
-                whole(Op(ObjectOp::CreateUpload as u8))
+                on_upload(Op(ObjectOp::CreateUpload as u8))
             }
             State::Starting if in_flight > 0 => Offer::Later,
             State::Starting => Offer::Others,
@@ -186,11 +192,11 @@ impl PartsLeft {
             }
             State::Open if upload.left == 0 && self.ends == Ends::WithParts => {
                 upload.state = State::Ending;
-                whole(Op(ObjectOp::CompleteUpload as u8))
+                on_upload(Op(ObjectOp::CompleteUpload as u8))
             }
             State::Failed if upload.in_flight == 0 => {
                 upload.state = State::Ending;
-                whole(Op(ABORT_UPLOAD))
+                on_upload(Op(ABORT_UPLOAD))
             }
             State::Failed | State::Open if in_flight > 0 => Offer::Later,
             State::Failed | State::Open | State::Ending => Offer::Nothing,
@@ -211,6 +217,7 @@ impl Lane {
             in_flight: 0,
             began: Ticks::MAX,
             failed: false,
+            is_missing: false,
             list: ListState::default(),
             task,
         }
@@ -254,6 +261,17 @@ impl Lane {
         }
     }
 
+    /// True if the end of the lane's last request is the end of its object. Of several ranks that
+    /// share the object, one has its end.
+    pub fn ends_object(&self, op: Op) -> bool {
+        match &self.task {
+            Task::Upload(parts) if parts.ends == Ends::WithParts => {
+                op == Op(ObjectOp::CompleteUpload as u8)
+            }
+            _ => self.object.is_first(),
+        }
+    }
+
     /// Records the end of a request; true if it was the last one.
     pub fn ended(&mut self, op: Op, is_done: bool) -> bool {
         self.in_flight -= 1;
@@ -264,8 +282,12 @@ impl Lane {
                 upload.in_flight -= 1;
                 upload.left = upload.left.saturating_sub(u64::from(is_done));
             }
+            let completes = op == Op(ObjectOp::CompleteUpload as u8);
+            if is_done && (completes || op == Op(ABORT_UPLOAD)) {
+                upload.id.clear();
+            }
             let is_part = op == Op(PUT_PART) || op == Op(ObjectOp::CreateUpload as u8);
-            if !is_done && is_part && upload.state != State::Ending {
+            if !is_done && (completes || is_part && upload.state != State::Ending) {
                 upload.state = if upload.id.is_empty() { State::Ending } else { State::Failed };
             }
         }
@@ -299,7 +321,7 @@ mod tests {
     use crate::uploads;
 
     fn object(bytes: u64, start: u64, end: u64) -> Object {
-        Object { bytes, start, end, ..Object::default() }
+        Object::part(bytes, start, end)
     }
 
     fn lane(of: Object, upload: &SharedUpload) -> Lane {
@@ -353,6 +375,7 @@ mod tests {
         assert!(!a.ended(Op(PUT_PART), true));
         issue(&mut a, COMPLETE);
         assert!(a.ended(Op(COMPLETE), true));
+        assert!(a.ends_object(Op(COMPLETE)) && !b.ends_object(Op(PUT_PART)));
     }
 
     #[test]
@@ -366,6 +389,19 @@ mod tests {
         assert!(!lane.ended(Op(PUT_PART), true));
         issue(&mut lane, ABORT_UPLOAD);
         assert!(lane.ended(Op(ABORT_UPLOAD), true));
+    }
+
+    #[test]
+    fn an_upload_that_cannot_be_completed_is_aborted() {
+        let mut lane = lane(object(5, 0, 5), &uploads::new(1));
+        open(&mut lane);
+        issue(&mut lane, PUT_PART);
+        assert!(!lane.ended(Op(PUT_PART), true));
+        issue(&mut lane, COMPLETE);
+        assert!(!lane.ended(Op(COMPLETE), false));
+        issue(&mut lane, ABORT_UPLOAD);
+        assert!(lane.ended(Op(ABORT_UPLOAD), true));
+        assert!(!lock(lane.upload().expect("an upload")).is_open());
     }
 
     #[test]

@@ -229,9 +229,12 @@ mod tests {
         assert_ne!(chosen[..100], chosen[100..], "each pass has its own order");
     }
 
+    fn weighted(weight: u32, op: ObjectOp) -> WeightedOp {
+        WeightedOp { weight, op }
+    }
+
     #[test]
     fn a_mix_reads_only_objects_that_exist() {
-        let weighted = |weight, op| WeightedOp { weight, op };
         let mix = vec![
             weighted(5, ObjectOp::Get),
             weighted(2, ObjectOp::Put),
@@ -252,7 +255,6 @@ mod tests {
 
     #[test]
     fn objects_in_progress_are_neither_read_nor_deleted() {
-        let weighted = |weight, op| WeightedOp { weight, op };
         let mix = vec![weighted(1, ObjectOp::Put), weighted(1, ObjectOp::Delete)];
         let work = Objects { mix, ..Objects::default() };
         let mut order = Order::new(&work, 1000, 3, 1);

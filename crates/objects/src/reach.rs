@@ -111,10 +111,14 @@ fn needs_search(bucket: &Bucket) -> bool {
     matches!(bucket.credentials, CredentialSource::Environment | CredentialSource::Profile(_))
 }
 
+/// Amazon's server of a region.
+fn of_region(region: &str) -> String {
+    format!("https://s3.{region}.amazonaws.com")
+}
+
 fn endpoints(bucket: &Bucket, found: &Found, region: &str) -> Result<Vec<Endpoint>, Refusal> {
-    let of_region = || format!("https://s3.{region}.amazonaws.com");
     let texts = if bucket.endpoints.is_empty() {
-        vec![found.endpoint.clone().unwrap_or_else(of_region)]
+        vec![found.endpoint.clone().unwrap_or_else(|| of_region(region))]
     } else {
         bucket.endpoints.clone()
     };
@@ -145,9 +149,12 @@ fn places(protocol: Protocol, site: &Site, buckets: &[&Bucket]) -> Result<Vec<Pl
     each.collect()
 }
 
+fn buffer_bytes(size: candor_plan::Bytes) -> usize {
+    size.0 as usize
+}
+
 fn transport(bucket: &Bucket, endpoints: Vec<Endpoint>) -> Result<Arc<Transport>, Refusal> {
     let connections = &bucket.connections;
-    let bytes = |size: Option<candor_plan::Bytes>| size.map(|size| size.0 as usize);
     let proxy = proxy(&endpoints)?;
     let settings = Settings {
         insecure: bucket.insecure,
@@ -156,8 +163,8 @@ fn transport(bucket: &Bucket, endpoints: Vec<Endpoint>) -> Result<Arc<Transport>
         connect_timeout: Duration::from_nanos(connections.connect_timeout.0),
         answer_timeout: Duration::from_nanos(connections.answer_timeout.0),
         keep_alive: !connections.close_each,
-        send_buffer_bytes: bytes(connections.send_buffer),
-        receive_buffer_bytes: bytes(connections.receive_buffer),
+        send_buffer_bytes: connections.send_buffer.map(buffer_bytes),
+        receive_buffer_bytes: connections.receive_buffer.map(buffer_bytes),
         quick_ack: connections.quick_ack,
         resolve: Vec::new(),
         endpoints,
@@ -169,12 +176,12 @@ fn transport(bucket: &Bucket, endpoints: Vec<Endpoint>) -> Result<Arc<Transport>
 /// Proxy of the environment, unless the host is exempt.
 fn proxy(endpoints: &[Endpoint]) -> Result<Option<Endpoint>, Refusal> {
     let Some(first) = endpoints.first() else { return Ok(None) };
-    let exempt = variable(["no_proxy", "NO_PROXY"]).map(|(_, value)| value).unwrap_or_default();
+    let exempt = variable("no_proxy", "NO_PROXY").map(|(_, value)| value).unwrap_or_default();
     if is_exempt(&first.host, &exempt) {
         return Ok(None);
     }
-    let of_scheme = PROXIES[usize::from(first.scheme.name() == "https")];
-    let Some((name, text)) = variable(of_scheme) else { return Ok(None) };
+    let [lower, upper] = PROXIES[usize::from(first.scheme.name() == "https")];
+    let Some((name, text)) = variable(lower, upper) else { return Ok(None) };
     let parsed = text.trim_end_matches('/').parse::<Endpoint>();
     parsed.map(Some).map_err(|error| {
         Refusal::new(format!("{name}: {error}"), format!("correct or unset {name}"))
@@ -182,8 +189,8 @@ fn proxy(endpoints: &[Endpoint]) -> Result<Option<Endpoint>, Refusal> {
 }
 
 /// The first of two variables that has a value, with its name.
-fn variable(names: [&'static str; 2]) -> Option<(&'static str, String)> {
-    names.into_iter().find_map(|name| {
+fn variable(lower: &'static str, upper: &'static str) -> Option<(&'static str, String)> {
+    [lower, upper].into_iter().find_map(|name| {
         let value = std::env::var(name).ok()?;
         (!value.is_empty()).then_some((name, value))
     })
@@ -290,7 +297,7 @@ mod tests {
     fn ranks_take_users_and_connections_take_endpoints_in_turn() {
         let mut two = bucket("http://127.0.0.1:9");
         two.endpoints.push("http://127.0.0.1:10".into());
-        let reach = Reach::of(&[&two]).ok().expect("access");
+        let reach = Reach::of(&[&two]).expect("access");
         assert_eq!([0, 1, 2].map(|connection| reach.endpoint(connection)), [0, 1, 0]);
         assert!(!reach.signs() && !reach.is_tls);
     }

@@ -30,13 +30,14 @@ use candor_s3::carrier::{Carrier, Settings as CarrierSettings};
 
 use crate::admin::{Admin, refusal};
 use crate::board::Board;
+use crate::buckets::Foreign;
 use crate::contents::Contents;
 use crate::keys::{Catalog, Listed, Users};
-use crate::made::{Made, MadeBy};
+use crate::made::{LeftUpload, Made, MadeBy};
 use crate::order::Budget;
 use crate::reach::{Reach, Refusal};
 use crate::source::{Lanes, Settings};
-use crate::uploads::{State, Uploads, lock};
+use crate::uploads::{SharedUpload, Uploads, lock};
 use crate::wire::{COPY_SUFFIX, Context, Requests, Wire, errno_of};
 
 /// Choices of a worker's seed: gaps between requests.
@@ -66,7 +67,9 @@ pub struct ReadyObjects {
     began: Instant,
     part_bytes: Option<u64>,
     form: RequestForm,
+    /// Objects and uploads of others below the prefixes.
     foreign: Option<u64>,
+    foreign_uploads: u64,
     done: Mutex<Done>,
 }
 
@@ -77,6 +80,10 @@ struct Done {
     /// Objects that each worker put, from the first one.
     counts: Vec<u64>,
     cut: bool,
+    /// Bytes of permitted reads of missing objects.
+    missing_bytes: u64,
+    /// Uploads that the workers left open.
+    left: Vec<SharedUpload>,
 }
 
 impl ReadyObjects {
@@ -116,7 +123,11 @@ impl ReadyObjects {
         if apart || objects.has(ObjectOp::CompleteUpload) {
             find_uploads(&catalog, job.workers, &mut admin, &uploads).map_err(&unfit)?;
         }
-        let shared = context::of(&objects, &buckets, &reach, context.plan.seed).map_err(&unfit)?;
+        let mut shared =
+            context::of(&objects, &buckets, &reach, context.plan.seed).map_err(&unfit)?;
+        if objects.check_list {
+            shared.listed = catalog.sorted_keys();
+        }
         let part_bytes = part_bytes(&objects, &catalog, &mut admin);
         let form = RequestForm {
             versioning: versioning(&reach, &mut admin),
@@ -138,7 +149,8 @@ impl ReadyObjects {
             stop: context.stop.clone(),
             context: Arc::new(shared),
             began: Instant::now(),
-            foreign: context.session.of::<crate::buckets::Foreign>().of(&objects.buckets),
+            foreign: context.session.of::<Foreign>().objects(&objects.buckets),
+            foreign_uploads: context.session.of::<Foreign>().uploads(&objects.buckets),
             done: Mutex::default(),
             objects,
             catalog,
@@ -150,9 +162,14 @@ impl ReadyObjects {
         })
     }
 
+    /// True if objects are uploaded in parts.
+    fn in_parts(&self) -> bool {
+        self.objects.has(ObjectOp::Put) && self.objects.part.is_some()
+    }
+
     fn rows(&self, name: &str) -> bool {
         let objects = &self.objects;
-        let in_parts = objects.has(ObjectOp::Put) && objects.part.is_some();
+        let in_parts = self.in_parts();
         let with_ends = in_parts && objects.uploads != Ends::Apart;
         match name {
             "object" => objects.part.is_some() || objects.range.is_some(),
@@ -221,7 +238,7 @@ impl ReadyObjects {
         Ok(carrier)
     }
 
-    /// Ends the uploads that a worker left, and adds its counts.
+    /// Adds a worker's counts, and the uploads that it left open.
     fn collect(&self, requests: &mut Requests, board: &Board, seat_rank: u32, end: &WorkerEnd) {
         let mut http = requests.carrier().stats();
         http.objects = board.stats();
@@ -234,23 +251,41 @@ impl ReadyObjects {
         }
         done.counts[rank] = board.put_count;
         done.cut |= end.ended != Ended::Done;
+        done.missing_bytes += board.missing_bytes;
+        done.left.extend(board.lanes.iter().flatten().filter_map(|lane| lane.upload().cloned()));
     }
 
-    /// Aborts uploads that no worker completed.
-    fn abort_left(&self, board: &Board) -> u64 {
-        let left = board.lanes.iter().flatten().filter_map(|lane| {
-            let upload = lock(lane.upload()?);
-            let is_open = matches!(upload.state, State::Open | State::Failed);
-            (is_open && self.objects.uploads == Ends::WithParts)
-                .then(|| (lane.object.bucket as usize, lane.key.clone(), upload.id.clone()))
-        });
-        let left: Vec<_> = left.collect();
-        let Some(mut admin) = (!left.is_empty()).then(|| Admin::new(&self.reach).ok()).flatten()
-        else {
+    /// Aborts uploads that no worker completed; returns their number. The end of the run tries
+    /// again with uploads that the server does not abort.
+    fn abort_left(&self, mut left: Vec<SharedUpload>) -> u64 {
+        if !self.in_parts() || self.objects.uploads != Ends::WithParts {
             return 0;
-        };
-        let aborted = left.iter().filter(|(bucket, key, id)| admin.abort(*bucket, key, id).is_ok());
-        aborted.count() as u64
+        }
+        // Workers that have left a shared upload no longer name it.
+        left.extend(self.uploads.open());
+        left.retain(|upload| lock(upload).is_open());
+        if left.is_empty() {
+            return 0;
+        }
+        let (mut admin, mut aborted) = (Admin::new(&self.reach).ok(), 0);
+        for upload in left {
+            let mut upload = lock(&upload);
+            // Lanes of several workers may name one upload.
+            let id = std::mem::take(&mut upload.id);
+            let (bucket, key) = (upload.bucket as usize, std::mem::take(&mut upload.key));
+            if id.is_empty() {
+                continue;
+            }
+            let is_aborted =
+                admin.as_mut().is_some_and(|admin| admin.abort(bucket, &key, &id).is_ok());
+            if is_aborted {
+                aborted += 1;
+            } else {
+                let bucket = self.objects.buckets[bucket].clone();
+                self.made.leave(LeftUpload { bucket, key, id });
+            }
+        }
+        aborted
     }
 }
 
@@ -364,7 +399,7 @@ impl JobWork for ReadyObjects {
         let first = seat.ranks.rank(seat.rank) * depth as u64;
         let endpoints = (0..depth as u64).map(|slot| self.reach.endpoint(first + slot)).collect();
         let wire = Wire::new(self.context.clone(), board.clone(), endpoints, bytes);
-        let mut requests = Requests::new(carrier, wire);
+        let mut requests = Requests::new(carrier, wire, seat.ending());
         let settings = Settings {
             objects: self.objects.clone(),
             catalog: self.catalog.clone(),
@@ -385,8 +420,6 @@ impl JobWork for ReadyObjects {
         };
         let rank = seat.rank;
         let end = worker::run_gated(seat, shape, &buffers, &mut requests, source);
-        let aborted = self.abort_left(&board.borrow());
-        board.borrow_mut().stats.aborted_uploads += aborted;
         self.collect(&mut requests, &board.borrow(), rank, &end);
         Ok(end)
     }
@@ -396,12 +429,13 @@ impl JobWork for ReadyObjects {
     }
 
     fn verifies(&self) -> bool {
-        self.objects.verify.is_some()
+        self.objects.verify.is_some() && self.objects.has(ObjectOp::Get)
     }
 
     fn finish(&self, measurement: &mut Measurement) {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         let mut http = std::mem::take(&mut done.http);
+        http.objects.aborted_uploads += self.abort_left(std::mem::take(&mut done.left));
         let answered = std::mem::take(&mut http.form);
         http.form = RequestForm {
             encryption: answered.encryption,
@@ -415,6 +449,7 @@ impl JobWork for ReadyObjects {
         self.add_age(&mut http);
         self.add_open_uploads(&mut http);
         explain(measurement, &http);
+        remove_bytes(measurement, done.missing_bytes);
         measurement.http = Some(Box::new(http));
         if self.objects.has(ObjectOp::Put) || self.objects.has(ObjectOp::Copy) {
             self.made.add(MadeBy {
@@ -443,8 +478,7 @@ impl ReadyObjects {
 
     /// Uploads that are open after the job, if the server lists them.
     fn add_open_uploads(&self, http: &mut HttpStats) {
-        let in_parts = self.objects.part.is_some() && self.objects.has(ObjectOp::Put);
-        if !in_parts || self.objects.uploads != Ends::WithParts {
+        if !self.in_parts() || self.objects.uploads != Ends::WithParts {
             return;
         }
         let Ok(mut admin) = Admin::new(&self.reach) else { return };
@@ -455,7 +489,17 @@ impl ReadyObjects {
             let found = admin.uploads(bucket, &prefix).ok().map(|uploads| uploads.len() as u64);
             open = found.map(|found| open.unwrap_or(0) + found).or(open);
         }
-        http.objects.open_uploads = open;
+        http.objects.open_uploads = open.map(|open| open.saturating_sub(self.foreign_uploads));
+    }
+}
+
+/// Removes bytes of reads that moved none: their objects are missing, and the plan permits this.
+fn remove_bytes(measurement: &mut Measurement, bytes: u64) {
+    let name = ObjectOp::Get.operation().name;
+    let mut reads = measurement.operations.iter_mut().filter(|_| bytes > 0);
+    if let Some(get) = reads.find(|op| op.name == name) {
+        get.bytes = get.bytes.saturating_sub(bytes);
+        measurement.derive();
     }
 }
 

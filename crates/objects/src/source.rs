@@ -115,7 +115,7 @@ impl Lanes {
                 }
                 // Nothing of the object is this worker's, or other workers end it.
                 Offer::Nothing => {
-                    board.lanes[number as usize] = None;
+                    board.ended(number);
                     at += 1;
                 }
             }
@@ -199,25 +199,24 @@ impl Settings {
     fn task(&self, object: &Object, op: ObjectOp) -> Option<Task> {
         let objects = &self.objects;
         let bytes = object.end - object.start;
-        let single = |length| Some(Task::Single { length, issued: false });
         match op {
             ObjectOp::Put => match objects.part {
                 Some(part) if object.bytes > part.0 => {
                     (bytes > 0).then(|| Task::Upload(self.parts(object, part.0)))
                 }
-                _ => single(object.bytes),
+                _ => single(object, object.bytes),
             },
             ObjectOp::Get => {
                 let unit = objects.range.or(objects.part.filter(|_| objects.by_part_number));
                 match unit.filter(|unit| bytes > unit.0 || object.is_shared()) {
                     Some(unit) => (bytes > 0).then(|| Task::Ranges(self.ranges(object, unit.0))),
-                    None => single(object.bytes),
+                    None => single(object, object.bytes),
                 }
             }
-            // One rank handles an object that all share.
-            _ if object.is_shared() && object.start > 0 => None,
-            ObjectOp::CompleteUpload => Some(Task::Complete { issued: false }),
-            _ => single(0),
+            ObjectOp::CompleteUpload => {
+                object.is_first().then_some(Task::Complete { issued: false })
+            }
+            _ => single(object, 0),
         }
     }
 
@@ -236,6 +235,11 @@ impl Settings {
         let order = RangeOrder::of(&self.objects.access, count, self.seed, object.number());
         Ranges { unit, count, turn: 0, turns, order }
     }
+}
+
+/// One request for an object as a whole, by the one rank that issues it.
+fn single(object: &Object, length: u64) -> Option<Task> {
+    object.is_first().then_some(Task::Single { length, issued: false })
 }
 
 impl Source for Lanes {
@@ -266,12 +270,9 @@ impl Source for Lanes {
         let lane = board.lane(slot.tag);
         lane.began = lane.began.min(started);
         let is_over = lane.ended(slot.op, is_done);
-        let (began, failed) = (lane.began, lane.failed);
-        if is_over
-            && !failed
-            && (self.settings.objects.part.or(self.settings.objects.range)).is_some()
-        {
-            spans.end(Some((Op(OBJECT), began)));
+        let has_several = self.settings.objects.part.or(self.settings.objects.range).is_some();
+        if is_over && !lane.failed && has_several && lane.ends_object(slot.op) {
+            spans.end(Some((Op(OBJECT), lane.began)));
         }
     }
 
@@ -283,7 +284,7 @@ impl Source for Lanes {
         {
             let before = turn.clock.now();
             let lane = board.lane(slot.tag);
-            let continues = contents.check(slot, &lane.key);
+            let continues = lane.is_missing || contents.check(slot, &lane.key);
             self.checking += turn.clock.now() - before;
             if !continues {
                 turn.end(Ended::Failed);
@@ -315,7 +316,8 @@ impl Source for Lanes {
 
     fn tell(&mut self, end: &mut WorkerEnd, turn: &Turn) {
         let Some(contents) = &self.contents else { return };
-        end.verify = contents.stats();
+        let reads = self.settings.objects.has(ObjectOp::Get);
+        end.verify = contents.stats().filter(|_| reads);
         end.stats.verify_ns = turn.clock.ns(self.checking);
         end.stats.fill_ns = turn.clock.ns(turn.fill);
     }

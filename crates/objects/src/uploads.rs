@@ -36,14 +36,25 @@ pub enum State {
 pub struct Upload {
     /// Progress.
     pub state: State,
-    /// Identity at the server.
+    /// Identity at the server; empty before the start and after the end.
     pub id: String,
+    /// Number of the object's bucket, once started.
+    pub bucket: u32,
+    /// Key of the object, once started.
+    pub key: String,
     /// Parts that the server has.
     pub parts: Vec<Part>,
     /// Parts that the server does not have yet, of all ranks of this host.
     pub left: u64,
     /// Parts in flight.
     pub in_flight: u64,
+}
+
+impl Upload {
+    /// True if the server has it.
+    pub fn is_open(&self) -> bool {
+        !self.id.is_empty()
+    }
 }
 
 /// An upload that several lanes use.
@@ -64,6 +75,12 @@ impl Uploads {
         let mut uploads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let upload = uploads.entry(object);
         upload.or_insert_with(|| new(parts)).clone()
+    }
+
+    /// Uploads that the server has.
+    pub fn open(&self) -> Vec<SharedUpload> {
+        let uploads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        uploads.values().filter(|upload| lock(upload).is_open()).cloned().collect()
     }
 
     /// Adds an upload that another host started.

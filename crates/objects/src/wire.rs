@@ -8,12 +8,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use candor_engine::clock::Ticks;
+use candor_engine::family::Ending;
 use candor_engine::issue::Io;
 use candor_engine::operation::{Buffer, Done, Op, Outcome, Slot};
 use candor_http::{Answer, Buffers, Request};
 use candor_plan::objects::Objects;
 use candor_record::http::FailureClass;
-use candor_s3::carrier::{Carrier, Failure, Finished, Work};
+use candor_s3::carrier::{Carrier, End, Failure, Finished, Work};
 use candor_s3::{Headers, Integrity, Login, Place, Site, Tag};
 
 use crate::board::Board;
@@ -48,6 +49,8 @@ pub struct Context {
     pub integrity: Integrity,
     /// Uploads wait for `100 Continue`.
     pub expect_continue: bool,
+    /// Keys that lists must have, by bucket, in ascending order; empty if no list is checked.
+    pub listed: Vec<Vec<String>>,
 }
 
 /// Endpoint of each slot, as a number.
@@ -82,6 +85,7 @@ pub struct Requests {
     /// Slots that were built and not sent.
     pending: Vec<u32>,
     finished: Vec<Finished>,
+    ending: Ending,
 }
 
 impl Wire {
@@ -157,13 +161,14 @@ impl Work for Wire {
 
 impl Requests {
     /// An engine over connections.
-    pub fn new(carrier: Carrier, wire: Wire) -> Requests {
+    pub fn new(carrier: Carrier, wire: Wire, ending: Ending) -> Requests {
         let slots = wire.slots.len();
         Requests {
             carrier,
             wire,
             pending: Vec::with_capacity(slots),
             finished: Vec::with_capacity(slots),
+            ending,
         }
     }
 
@@ -200,14 +205,24 @@ impl Io for Requests {
         }
         let wait = wait_ns.map(std::time::Duration::from_nanos);
         self.carrier.turn(&mut self.wire, min, wait, &mut self.finished);
-        for finished in self.finished.drain(..) {
-            let length = slots[finished.slot].length;
-            let outcome = match finished.result {
-                Ok(bytes) => Outcome::Done(bytes),
-                Err(_) if finished.permitted => Outcome::Done(length),
-                Err(class) => Outcome::error(errno_of(class)),
+        if self.ending.has_begun() {
+            self.carrier.give_up(&mut self.finished);
+        }
+        for Finished { slot, end } in self.finished.drain(..) {
+            let Slot { tag, length, .. } = slots[slot];
+            let outcome = match end {
+                End::Done(bytes) => Outcome::Done(bytes),
+                End::Permitted => {
+                    let mut board = self.wire.board.borrow_mut();
+                    board.lane(tag).is_missing = true;
+                    board.missing_bytes += length;
+                    Outcome::Done(length)
+                }
+                End::Failed(class) => Outcome::error(errno_of(class)),
+                // Neither done nor failed; the worker issues nothing more.
+                End::GivenUp => Outcome::Over,
             };
-            done.push(finished.slot as u32, outcome);
+            done.push(slot as u32, outcome);
         }
         None
     }

@@ -349,10 +349,11 @@ impl Runner for Local {
         // Phases behind the first may find what others made.
         plan.phases.first().map_or(Ok(()), |first| target_check::check(plan, first))?;
         self.read_lists(plan)?;
-        self.buckets.open(plan, &mut self.session.kept).map_err(RunError::BadPlan)?;
         let upcoming = Upcoming::all(plan, &self.lists);
         self.guard.admit(&upcoming)?;
         free_space::check(&upcoming)?;
+        // Buckets are made after the other refusals.
+        self.buckets.open(plan, &mut self.session.kept).map_err(RunError::BadPlan)?;
         self.channels.events.send(Event::Preparing {
             phase: String::new(),
             step: PrepareStep::Inspect,

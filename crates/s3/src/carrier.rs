@@ -18,6 +18,8 @@ use crate::{Login, Place};
 
 /// Longest rest of one turn while requests wait for their next attempt.
 const REST_MAX: Duration = Duration::from_millis(50);
+/// Time for answers to requests in flight once the run ends early.
+const LAST_ANSWERS: Duration = Duration::from_secs(3);
 
 /// Work of slots: builds requests and reads their answers.
 pub trait Work: Buffers {
@@ -117,15 +119,26 @@ impl From<Box<AnswerError>> for Box<Failure> {
     }
 }
 
+/// End of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Done, with the bytes of the body that count.
+    Done(u64),
+    /// Failed, and counts as done because the plan permits the failure.
+    Permitted,
+    /// Failed.
+    Failed(FailureClass),
+    /// Given up, because the run ends: neither done nor failed.
+    GivenUp,
+}
+
 /// Result of an operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finished {
     /// Slot.
     pub slot: usize,
-    /// Bytes of the body that count, or the failure.
-    pub result: Result<u64, FailureClass>,
-    /// The operation counts as done although it failed.
-    pub permitted: bool,
+    /// End.
+    pub end: End,
 }
 
 /// Connections of one worker, one per slot.
@@ -134,8 +147,10 @@ pub struct Carrier {
     login: Login,
     retry: Retry,
     seed: u64,
-    /// Attempts of each slot's operation so far.
+    /// Attempts of each slot's operation so far; 0 without an operation.
     attempts: Vec<u32>,
+    /// Begin of the run's early end.
+    ending: Option<Instant>,
     /// Slots that wait for their next attempt, with the moment.
     waiting: Vec<(Instant, usize)>,
     finished: Vec<usize>,
@@ -193,6 +208,7 @@ impl Carrier {
             retry,
             seed,
             attempts: vec![0; slots],
+            ending: None,
             waiting: Vec::with_capacity(slots),
             finished: Vec::with_capacity(slots),
             recorder: Recorder::new(transport, slots, table),
@@ -232,6 +248,28 @@ impl Carrier {
         self.attempts[slot] = 1;
         self.recorder.started(1);
         self.client.start(slot, work);
+    }
+
+    /// Gives up operations, because the run ends early: at once if they wait for their next
+    /// attempt, otherwise a few seconds after the first call.
+    pub fn give_up(&mut self, done: &mut Vec<Finished>) {
+        let began = *self.ending.get_or_insert_with(Instant::now);
+        let is_late = began.elapsed() >= LAST_ANSWERS;
+        for slot in 0..self.attempts.len() {
+            let waits = self.waiting.iter().any(|(_, waiting)| *waiting == slot);
+            if self.attempts[slot] > 0 && (waits || is_late) {
+                self.client.cancel(slot);
+                self.waiting.retain(|(_, waiting)| *waiting != slot);
+                done.push(self.ended(slot, End::GivenUp));
+            }
+        }
+    }
+
+    /// Counts the end of an operation.
+    fn ended(&mut self, slot: usize, end: End) -> Finished {
+        self.attempts[slot] = 0;
+        self.recorder.started(-1);
+        Finished { slot, end }
     }
 
     /// Advances all slots until `min` operations finished or `wait` passed; may return earlier.
@@ -291,10 +329,7 @@ impl Carrier {
         let bytes = *read.as_ref().unwrap_or(&0);
         self.recorder.attempt(slot, work.row(slot), attempt, answer, bytes);
         let failure = match read {
-            Ok(bytes) => {
-                self.recorder.started(-1);
-                return Some(Finished { slot, result: Ok(bytes), permitted: false });
-            }
+            Ok(bytes) => return Some(self.ended(slot, End::Done(bytes))),
             Err(failure) => failure,
         };
         let permitted = work.permits(slot, &failure);
@@ -305,8 +340,8 @@ impl Carrier {
             self.waiting.push((due, slot));
             return None;
         }
-        self.recorder.started(-1);
-        Some(Finished { slot, result: Err(failure.class), permitted })
+        let end = if permitted { End::Permitted } else { End::Failed(failure.class) };
+        Some(self.ended(slot, end))
     }
 
     /// Rest before the next attempt: drawn between zero and a limit that doubles, unless the
@@ -319,7 +354,8 @@ impl Carrier {
         let doublings = self.attempts[slot].saturating_sub(1).min(32);
         let limit = self.retry.wait.0.saturating_mul(1 << doublings).min(self.retry.wait_max.0);
         self.seed = mix(self.seed, slot as u64);
-        Duration::from_nanos((u128::from(self.seed) * u128::from(limit) >> 64) as u64)
+        let scaled = (u128::from(self.seed) * u128::from(limit)) >> 64;
+        Duration::from_nanos(scaled as u64)
     }
 
     /// Sends one request outside of a measurement, and waits for its end.

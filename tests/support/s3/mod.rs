@@ -6,6 +6,7 @@
 //! | `versitygw.rs` | versitygw and its options; three of them over one directory |
 //! | `s3proxy.rs` | s3proxy |
 //! | `boto.rs` | scripts with boto3 |
+//! | `runs.rs` | runs of candor on plans of objects |
 //! | `proxy.rs` | the proxy: connections, recorded requests, delivery of faults |
 //! | `fault.rs` | the faults, and their answers |
 //! | `wire.rs` | messages of HTTP/1.1 |
@@ -15,6 +16,7 @@
 mod boto;
 mod fault;
 mod proxy;
+pub mod runs;
 mod s3proxy;
 mod server;
 mod versitygw;
@@ -22,6 +24,6 @@ mod wire;
 
 pub use boto::boto;
 pub use fault::Fault;
-pub use proxy::FaultProxy;
+pub use proxy::{FaultProxy, Request};
 pub use server::Server;
 pub use versitygw::{Fleet, Limits, Options};

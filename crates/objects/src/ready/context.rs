@@ -18,8 +18,10 @@ use crate::wire::Context;
 /// Choices of the plan's seed: a key of the client.
 const KEY: u64 = 0x7373_6563;
 
-fn bad_header(error: HeaderError) -> Refusal {
-    Refusal::new(error.to_string(), "correct the value")
+impl From<HeaderError> for Refusal {
+    fn from(error: HeaderError) -> Refusal {
+        Refusal::new(error.to_string(), "correct the value")
+    }
 }
 
 /// Values that all requests of a job share.
@@ -36,11 +38,11 @@ pub fn of(
     let customer = customer_key(objects, seed)?;
     let mut object_headers = Headers::new();
     if let Some(key) = &customer {
-        object_headers.customer_key(key).map_err(bad_header)?;
+        object_headers.customer_key(key)?;
     }
     let mut get_headers = object_headers.clone();
     if objects.check_checksum {
-        get_headers.answer_checksums().map_err(bad_header)?;
+        get_headers.answer_checksums()?;
     }
     Ok(Context {
         objects: Arc::new(objects.clone()),
@@ -56,6 +58,7 @@ pub fn of(
         tags: tags(objects.headers.tags.max(1)),
         integrity,
         expect_continue: buckets.iter().any(|bucket| bucket.connections.expect_continue),
+        listed: Vec::new(),
     })
 }
 
@@ -119,13 +122,13 @@ fn put_headers(
     let (from, mut headers) = (&objects.headers, Headers::new());
     for number in 0..from.metadata {
         let name = format!("candor-{number}");
-        headers.metadata(&name, "value").map_err(bad_header)?;
+        headers.metadata(&name, "value")?;
     }
     if from.tags > 0 {
-        headers.tags(&tags(from.tags)).map_err(bad_header)?;
+        headers.tags(&tags(from.tags))?;
     }
     if let Some(class) = &from.storage_class {
-        headers.storage_class(class).map_err(bad_header)?;
+        headers.storage_class(class)?;
     }
     add_acl(objects, &mut headers)?;
     let encryption = match (&from.encryption, customer) {
@@ -139,14 +142,14 @@ fn put_headers(
         }
     };
     if let Some(encryption) = encryption {
-        headers.encryption(&encryption).map_err(bad_header)?;
+        headers.encryption(&encryption)?;
     }
     if let Some(algorithm) = integrity.checksum.filter(|_| objects.part.is_some()) {
         let form = match algorithm {
             Algorithm::Sha1 | Algorithm::Sha256 => ChecksumForm::Composite,
             _ => ChecksumForm::FullObject,
         };
-        headers.part_checksums(algorithm, form).map_err(bad_header)?;
+        headers.part_checksums(algorithm, form)?;
     }
     Ok(headers)
 }
@@ -161,7 +164,7 @@ fn acl_headers(objects: &Objects) -> Result<Headers, Refusal> {
 fn bucket_headers(objects: &Objects) -> Result<Headers, Refusal> {
     let mut headers = acl_headers(objects)?;
     if objects.headers.retention.is_some() {
-        headers.add("x-amz-bucket-object-lock-enabled", "true").map_err(bad_header)?;
+        headers.add("x-amz-bucket-object-lock-enabled", "true")?;
     }
     Ok(headers)
 }
@@ -170,7 +173,7 @@ fn bucket_headers(objects: &Objects) -> Result<Headers, Refusal> {
 fn add_acl(objects: &Objects, headers: &mut Headers) -> Result<(), Refusal> {
     let Some(acl) = &objects.headers.acl else { return Ok(()) };
     if let Some(canned) = CannedAcl::ALL.into_iter().find(|canned| canned.name() == acl) {
-        return headers.acl(canned).map_err(bad_header);
+        return headers.acl(canned).map_err(Refusal::from);
     }
     for grant in acl.split(';') {
         let Some((name, value)) = grant.split_once('=') else {
@@ -178,15 +181,16 @@ fn add_acl(objects: &Objects, headers: &mut Headers) -> Result<(), Refusal> {
             return Err(Refusal::new(message, "write private, or read=id=\"USER\""));
         };
         let name = format!("x-amz-grant-{}", name.trim());
-        headers.add(&name, value.trim()).map_err(bad_header)?;
+        headers.add(&name, value.trim())?;
     }
     Ok(())
 }
 
-/// Tags by number.
+/// Tags by number, in the order of their names.
 fn tags(count: u32) -> Vec<Tag> {
-    let tag = |number| Tag { name: format!("candor-{number}"), value: "value".into() };
-    (0..count).map(tag).collect()
+    let tags =
+        (0..count).map(|number| Tag { name: format!("candor-{number:02}"), value: "value".into() });
+    tags.collect()
 }
 
 /// Form of requests for the report.

@@ -3,7 +3,7 @@
 use candor_http::{Answer, Buffers};
 use candor_plan::objects::{ABORT_UPLOAD, LIST_PARTS, ObjectOp, PUT_PART};
 use candor_record::http::FailureClass;
-use candor_s3::answers::{self, AnswerError, Created};
+use candor_s3::answers::{self, Created};
 use candor_s3::carrier::Failure;
 use candor_s3::checksum::{Check, Sum, check};
 
@@ -96,9 +96,10 @@ fn get(wire: &mut Wire, slot: usize, answer: &Answer) -> Read {
         }
     }
     let mut board = wire.board.borrow_mut();
-    let nth = board.lane(current.lane).nth;
+    let lane = board.lane(current.lane);
+    let (nth, object_bytes) = (lane.nth, lane.object.bytes);
     let (offset, length) = (current.offset, current.length);
-    board.read(ReadOf { nth, offset, length, latency_ns });
+    board.read(ReadOf { nth, object_bytes, offset, length, latency_ns });
     board.stats.checked_reads += checked;
     if let Some(class) = answer.header("x-amz-storage-class")
         && board.form.storage_class.is_none()
@@ -116,10 +117,12 @@ fn delete(answer: &Answer) -> Read {
 fn create_upload(wire: &mut Wire, current: Current, answer: &Answer) -> Read {
     let id = answers::upload_id(answer)?;
     let mut board = wire.board.borrow_mut();
-    match board.lane(current.lane).upload() {
+    let lane = board.lane(current.lane);
+    match lane.upload() {
         Some(upload) => {
             let mut upload = lock(upload);
             (upload.id, upload.state) = (id, State::Open);
+            (upload.bucket, upload.key) = (lane.object.bucket, lane.key.clone());
         }
         None => board.stats.open_uploads = Some(board.stats.open_uploads.unwrap_or(0) + 1),
     }
@@ -173,7 +176,8 @@ fn delete_many(wire: &mut Wire, current: Current, answer: &Answer) -> Read {
 
 fn list(wire: &mut Wire, current: Current, answer: &Answer) -> Read {
     let page = answers::list_objects(answer)?;
-    let objects = wire.context.objects.clone();
+    let context = wire.context.clone();
+    let objects = &context.objects;
     let mut board = wire.board.borrow_mut();
     let count = page.objects.len() as u64;
     let is_short = page.is_truncated && count < u64::from(objects.page);
@@ -182,7 +186,10 @@ fn list(wire: &mut Wire, current: Current, answer: &Answer) -> Read {
     }
     let lane = board.lane(current.lane);
     let keys = page.objects.iter().map(|listed| listed.key.as_str());
-    let order = in_order(&mut lane.list, keys);
+    let order = in_order(&mut lane.list, keys.clone());
+    let expected = context.listed.get(lane.object.bucket as usize);
+    let expected = expected.map(|keys| below(keys, &lane.key));
+    let before = lane.list.keys as usize;
     lane.list.keys += count;
     lane.list.token = page.next_token.unwrap_or_default();
     let is_full = objects.list_max.is_some_and(|max| lane.list.keys >= max);
@@ -191,8 +198,48 @@ fn list(wire: &mut Wire, current: Current, answer: &Answer) -> Read {
         let message = "the list is not complete, and has no token of the next page".to_owned();
         return Err(Failure::of_client(FailureClass::Malformed, message));
     }
+    let is_end = lane.list.is_over && !is_full;
     board.page(count, is_short && !is_full, order);
-    Ok(0)
+    let Some(expected) = expected else { return Ok(0) };
+    if is_end {
+        let counted = board.stats.keys_expected.get_or_insert(0);
+        *counted += expected.len() as u64;
+    }
+    let rest = expected.get(before..).unwrap_or_default();
+    match difference(rest, keys, is_end) {
+        None => Ok(0),
+        Some(message) => Err(Failure::of_client(FailureClass::Malformed, message)),
+    }
+}
+
+/// The keys with a prefix among sorted ones.
+fn below<'a>(keys: &'a [String], prefix: &str) -> &'a [String] {
+    let rest = &keys[keys.partition_point(|key| key.as_str() < prefix)..];
+    &rest[..rest.partition_point(|key| key.starts_with(prefix))]
+}
+
+/// The first difference between the keys of a page and the plan's next keys, in a sentence.
+fn difference<'a>(
+    expected: &[String],
+    mut found: impl Iterator<Item = &'a str>,
+    is_end: bool,
+) -> Option<String> {
+    let mut expected = expected.iter();
+    loop {
+        match (found.next(), expected.next()) {
+            (Some(found), Some(expected)) if found == expected => {}
+            (Some(found), Some(expected)) => {
+                return Some(format!("the list has `{found}` where the plan has `{expected}`"));
+            }
+            (Some(found), None) => {
+                return Some(format!("the list has `{found}`, and the plan does not"));
+            }
+            (None, Some(expected)) if is_end => {
+                return Some(format!("the list ends before the plan's `{expected}`"));
+            }
+            (None, _) => return None,
+        }
+    }
 }
 
 fn list_versions(wire: &mut Wire, current: Current, answer: &Answer) -> Read {
@@ -225,7 +272,9 @@ fn settings(op: ObjectOp, wire: &mut Wire, answer: &Answer) -> Read {
     let checks = context.objects.check_settings;
     match op {
         ObjectOp::GetTags | ObjectOp::GetBucketTags => {
-            let tags = answers::tags(answer)?;
+            let mut tags = answers::tags(answer)?;
+            // A set of tags has no order; the plan's are in order.
+            tags.sort_unstable_by(|a, b| a.name.cmp(&b.name));
             if checks && tags != context.tags {
                 return different(format!("{} tags differ from the plan's", tags.len()));
             }
@@ -241,7 +290,8 @@ fn settings(op: ObjectOp, wire: &mut Wire, answer: &Answer) -> Read {
             if checks && state != candor_s3::requests::Versioning::Enabled {
                 return different(format!("versioning is {state:?}, not Enabled"));
             }
-            wire.board.borrow_mut().form.versioning = Some(format!("{state:?}"));
+            let state = format!("{state:?}").to_lowercase();
+            wire.board.borrow_mut().form.versioning = Some(state);
         }
         ObjectOp::GetLock => {
             let lock = answers::lock(answer)?;
@@ -250,11 +300,37 @@ fn settings(op: ObjectOp, wire: &mut Wire, answer: &Answer) -> Read {
             }
             wire.board.borrow_mut().form.object_lock = Some(lock.is_enabled);
         }
-        _ => answers::check(answer).map_err(Box::<AnswerError>::from)?,
+        _ => answers::check(answer)?,
     }
     Ok(0)
 }
 
 fn different(message: String) -> Read {
     Err(Failure::of_client(FailureClass::Malformed, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_difference_of_a_list_is_named() {
+        let keys = ["a/1", "b/1", "b/2", "c"].map(str::to_owned);
+        let expected = below(&keys, "b/");
+        assert_eq!(expected, ["b/1", "b/2"]);
+        for (found, is_end, words) in [
+            (&["b/1", "b/2"][..], true, None),
+            (&["b/1"], false, None),
+            (&["b/1"], true, Some("ends before the plan's `b/2`")),
+            (&["b/1", "b/3"], true, Some("has `b/3` where the plan has `b/2`")),
+            (&["b/1", "b/2", "b/3"], false, Some("has `b/3`, and the plan does not")),
+        ] {
+            let difference = difference(expected, found.iter().copied(), is_end);
+            let is_as_expected = match words {
+                None => difference.is_none(),
+                Some(words) => difference.as_ref().is_some_and(|text| text.contains(words)),
+            };
+            assert!(is_as_expected, "{found:?}: {difference:?}");
+        }
+    }
 }

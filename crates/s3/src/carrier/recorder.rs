@@ -288,6 +288,7 @@ impl Recorder {
             connections: ConnectionStats {
                 paid_mean_ns: self.paid_ns as f64 / self.connections.paid.max(1) as f64,
                 closed_by_server: of_slots.map(|of| of.closed_by_server).sum(),
+                tls_version: slots.clone().find_map(|slot| client.tls_version(slot)),
                 lookup: Latency::from_histogram(self.lookup.clone()),
                 connect: Latency::from_histogram(self.connect.clone()),
                 tls: Latency::from_histogram(self.tls.clone()),
