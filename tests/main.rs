@@ -28,6 +28,7 @@ mod fio;
 mod fio_consumers;
 mod fio_files;
 mod fio_fleet;
+mod fio_http;
 mod fio_newer;
 mod fio_peer;
 mod fio_queue;

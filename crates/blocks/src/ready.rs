@@ -2,6 +2,7 @@
 
 mod buffers;
 mod chain;
+mod engines;
 mod gaps;
 mod units;
 mod verified;
@@ -19,10 +20,9 @@ use candor_engine::gates::pace::Pacer;
 use candor_engine::gates::wear_out::Furthest;
 use candor_engine::host::memory::{PAGE_BYTES, Pages};
 use candor_engine::host::thread_attributes;
-use candor_engine::issue::OneAtATime;
 use candor_engine::operation::Buffer;
 use candor_engine::random::{Random, mix};
-use candor_engine::worker::{self, Buffers, Shape};
+use candor_engine::worker::Shape;
 use candor_engine::worker_end::WorkerEnd;
 use candor_engine::{EngineError, Failures};
 use candor_plan::blocks::{
@@ -35,25 +35,11 @@ use candor_plan::work::{BlocksOp, Figure};
 use candor_plan::{Bytes, Job, LogPlan, Measure, Nanos, PathText, Stop};
 use candor_record::{EngineUsed, Measurement};
 
-use self::chain::Feed;
 use crate::engines::Context;
 use crate::engines::{
-    fallocate::Fallocate,
-    ftruncate::Ftruncate,
-    libaio::Libaio,
-    locked::{Held, Locked, Locks},
-    mmap::Mmap,
-    null::Null,
-    page_fault::PageFault,
-    psync::Psync,
-    pvsync::Pvsync,
-    sg::Sg,
-    splice::Splice,
-    sync::Sync as Seeking,
-    threads::Threads,
-    uring::{self, Uring},
-    uring_cmd::UringCmd,
-    vsync::Vsync,
+    http::Objects,
+    locked::{Held, Locks},
+    uring,
 };
 use crate::known::Known;
 use crate::sources::commits::counts_commits;
@@ -125,6 +111,8 @@ pub struct ReadyBlocks {
     targets: Option<Arc<Targets>>,
     /// True where trims are queued like other operations.
     queues_trims: bool,
+    /// Objects that hold the bytes of the files, instead of files.
+    objects: Option<Objects>,
     shapes: Shapes,
 }
 
@@ -160,6 +148,8 @@ impl ReadyBlocks {
         let targets = blocks.measure.per_target.then(|| Targets::new(plan, job, &files));
         let targets = targets.transpose();
         let targets = targets.map_err(|(message, remedy)| context.unfit(message, remedy))?;
+        let objects = Objects::of(plan, job, &blocks);
+        let objects = objects.map_err(|why| context.unfit(why.message, &why.remedy))?;
         let mut ready = ReadyBlocks {
             targets: targets.map(Arc::new),
             shapes: Shapes::new(files.all().iter().map(OpenFile::extent)),
@@ -182,7 +172,8 @@ impl ReadyBlocks {
             last: Vec::new(),
             zones,
             trace,
-            queues_trims: uring::queues_trims(&files, &blocks),
+            queues_trims: objects.is_some() || uring::queues_trims(&files, &blocks),
+            objects,
             files,
             blocks,
         };
@@ -557,63 +548,6 @@ impl ReadyBlocks {
         let Blocks { opening, durability, mix, .. } = &self.blocks;
         opening.is_in_phase() && durability.fsync_at_end && mix.write > 0
     }
-
-    /// Runs a worker with its engine.
-    fn run(
-        &self,
-        seat: Seat,
-        context: &Context<'_>,
-        source: Feed,
-    ) -> Result<WorkerEnd, EngineError> {
-        let (blocks, shape) = (&self.blocks, self.shape());
-        let buffers = &Buffers::Host(context.buffers, context.buffer_bytes);
-        macro_rules! run {
-            ($engine:expr) => {{
-                let mut engine = $engine;
-                Ok(match source {
-                    Feed::Bare(work) => worker::run(seat, shape, buffers, &mut engine, *work),
-                    Feed::Chain(chain) => {
-                        worker::run_gated(seat, shape, buffers, &mut engine, chain)
-                    }
-                })
-            }};
-        }
-        macro_rules! run_calls {
-            ($engine:expr) => {{
-                let engine = $engine;
-                Ok(match (source, &self.held) {
-                    (source, Some(held)) => {
-                        let mut engine = OneAtATime::new(Locked::new(engine, held.clone()));
-                        worker::run_gated(seat, shape, buffers, &mut engine, source.chain())
-                    }
-                    (Feed::Bare(work), None) => {
-                        worker::run_calls(seat, shape, buffers, engine, *work)
-                    }
-                    (Feed::Chain(chain), None) => {
-                        let mut engine = OneAtATime::new(engine);
-                        worker::run_gated(seat, shape, buffers, &mut engine, chain)
-                    }
-                })
-            }};
-        }
-        match blocks.engine {
-            Engine::Psync => run_calls!(Psync::new(context)),
-            Engine::Sync => run_calls!(Seeking::new(context)?),
-            Engine::Vsync => run!(Vsync::new(context)?),
-            Engine::Pvsync(options) => run_calls!(Pvsync::new(context, options)),
-            Engine::Libaio(options) => run!(Libaio::new(context, blocks, options)?),
-            Engine::Threads => run!(Threads::new(context)?),
-            Engine::IoUring(_) => run!(Uring::new(context, blocks)?),
-            Engine::Mmap(_) => run_calls!(Mmap::new(context, blocks)?),
-            Engine::Splice => run_calls!(Splice::new(context)?),
-            Engine::Fallocate => run_calls!(Fallocate::new(context)),
-            Engine::Ftruncate => run_calls!(Ftruncate::new(context)),
-            Engine::PageFault => run_calls!(PageFault::new(context)?),
-            Engine::UringCmd(options) => run!(UringCmd::new(context, options)?),
-            Engine::Sg(options) => run_calls!(Sg::new(context, options)?),
-            Engine::Null => run!(Null::new(context)),
-        }
-    }
 }
 
 impl JobWork for ReadyBlocks {
@@ -727,6 +661,9 @@ impl JobWork for ReadyBlocks {
     fn finish(&self, measurement: &mut Measurement) {
         if self.syncs_in_phase() {
             measurement.elapsed_with_flush_ns = Some(measurement.elapsed_ns);
+        }
+        if let Some(objects) = &self.objects {
+            objects.finish(measurement);
         }
         measurement.wear_out = self.furthest.as_ref().and_then(|furthest| furthest.counts());
         for failure in measurement.errors.iter_mut().filter(|failure| failure.op.is_some()) {

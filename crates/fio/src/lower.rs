@@ -24,6 +24,7 @@ use std::path::PathBuf;
 use candor_plan::check::{self, FILES_MAX};
 use candor_plan::{Blocks, Create, Job, Layout, Plan, Work};
 use candor_record::Note;
+use candor_s3::Credentials;
 
 use super::ast::{Ast, Section};
 use super::job::FioJob;
@@ -48,6 +49,8 @@ pub struct Lowered {
     pub mounted_write: bool,
     /// Options of `[global]` as written, in order; absent without any.
     pub global_options: Option<Vec<(String, String)>>,
+    /// Secrets that the plan names by their access keys.
+    pub secrets: Vec<Credentials>,
     /// Files that are to be written before anything runs, with their bytes: merged traces.
     pub merged: Vec<(PathBuf, Vec<u8>)>,
 }
@@ -89,6 +92,7 @@ pub fn lower(ast: &Ast, host: &dyn Host) -> Result<Lowered, Vec<Diagnostic>> {
         notes: Vec::new(),
         mounted_write: sections.iter().any(|(_, options)| options.making.mounted_write),
         global_options: report_meta::global_options(ast),
+        secrets: Vec::new(),
         merged: Vec::new(),
     };
     content::seeds::lower(&sections, &ast.texts, host, &mut lowered.plan, &mut diagnostics);
@@ -211,6 +215,7 @@ fn instance(
         (None, _) => {}
     }
     let plan = &mut lowered.plan;
+    engines::http::lower(from, &mut blocks, &targets, plan, &mut lowered.secrets, diagnostics);
     let indices: Vec<_> =
         targets.into_iter().map(|target| groups.targets.enter(plan, target)).collect();
     job.targets = indices.iter().map(|index| plan.targets[*index].name.clone()).collect();

@@ -12,6 +12,7 @@ mod description;
 mod engine_names;
 mod engines;
 mod files;
+mod http;
 mod io;
 mod kind;
 mod logs;
@@ -41,6 +42,7 @@ pub use files::{
     Advice, Durability, FORMAT, Fallocate, FileService, FileType, Files, Lock, Making, NamedFile,
     Service, SyncFileRange, WriteHint,
 };
+pub use http::{Http, HttpMode, Https, ObjectMode};
 pub use io::{Issue, OpenSync, Rw, RwMode, Sequencer, SubmitMode};
 pub use kind::{Kind, Parsed, Row};
 pub use logs::{
@@ -111,6 +113,8 @@ pub struct JobOptions {
     pub errors: Errors,
     /// Options of single engines.
     pub engine: EngineOptions,
+    /// Options of the engine `http`.
+    pub http: Http,
     /// Options that were given, with their positions.
     pub given: Given,
 }
@@ -148,6 +152,7 @@ pub const TABLE: Table<Kind> = Table(&[
     group("Errors", logs::ERRORS),
     group("Options of single engines", engines::ROWS),
     group("Options of single engines", engines::PROGRAMS),
+    group("Options of single engines", http::ROWS),
     group("Options of single engines", absent::LACKING),
     group("Profiles", absent::PROFILES),
 ]);

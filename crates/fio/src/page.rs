@@ -10,6 +10,12 @@ pub const ABOUT: About = About {
     summary: "Run fio's job files and command lines, with fio's output and exit codes",
     example: "candor fio job.fio",
     help: String::new,
-    page: || format!("# Engines and options of fio\n\n{}", help::matrix()),
+    page: || {
+        format!(
+            "# Engines and options of fio\n\n{}{}",
+            help::matrix(),
+            include_str!("objects.md.in")
+        )
+    },
     coverage: help::coverage,
 };

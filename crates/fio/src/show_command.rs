@@ -3,6 +3,7 @@
 use candor_plan::shell::quoted;
 
 use super::ast::{Ast, Block};
+use super::options::TABLE;
 
 /// A line per job file: an equivalent command line.
 pub fn lines(ast: &Ast) -> String {
@@ -30,7 +31,12 @@ pub fn lines(ast: &Ast) -> String {
 
 fn options(block: &Block) -> impl Iterator<Item = String> {
     block.assignments.iter().map(|assignment| match &assignment.value {
-        Some(value) => quoted(&format!("--{}={}", assignment.name.text, value.text)),
+        Some(value) => {
+            let name = assignment.name.text.as_str();
+            let row = TABLE.find(name);
+            let value = row.map_or(value.text.as_str(), |row| row.shown(&value.text));
+            quoted(&format!("--{name}={value}"))
+        }
         None => quoted(&format!("--{}", assignment.name.text)),
     })
 }

@@ -66,6 +66,10 @@ fn text(plan: &Plan) -> Result<String, Vec<String>> {
                 let word = job.work.name();
                 return Err(vec![format!("{}: fio's job files have no {word}", phase.name)]);
             };
+            if let Some(bucket) = &blocks.bucket {
+                let why = "a job file would need the secret of its user";
+                return Err(vec![format!("{}: blocks are in bucket {bucket}: {why}", phase.name)]);
+            }
             let mut words = Words::default();
             let name = if phase.jobs.len() > 1 { &job.name } else { &phase.name };
             let _ = writeln!(words.0, "[{}]", name.replace(['[', ']'], "_"));

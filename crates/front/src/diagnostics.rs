@@ -74,8 +74,10 @@ impl Diagnostics {
     ) {
         let given = from.given().get(option);
         let at = given.map_or(from.at(), |given| given.at);
+        let row = S::TABLE.find(option);
         let word = given.and_then(|given| given.value.as_deref()).unwrap_or(from.name());
-        let rule = S::TABLE.find(option).map_or("option", |row| row.name);
+        let word = row.map_or(word, |row| row.shown(word));
+        let rule = row.map_or("option", |row| row.name);
         let diagnostic = Diagnostic::new(at, rule, word, message).remedy(remedy);
         self.push(diagnostic.known_as(S::TOOL, known_as));
     }

@@ -135,6 +135,8 @@ pub struct Row<K: ValueKind> {
     pub when: fn(&K::Options) -> bool,
     /// True if its approximation differs with the values at hand.
     pub differs: fn(&K::Options) -> bool,
+    /// The value is a secret, which no output contains.
+    pub is_secret: bool,
     /// The function by which a value enters the options.
     pub set: K::Setter,
 }
@@ -165,6 +167,7 @@ pub const fn row<K: ValueKind>(
         example: "",
         when: |_| true,
         differs: |_| true,
+        is_secret: false,
         set,
     }
 }
@@ -209,6 +212,13 @@ impl<K: ValueKind> Row<K> {
     #[must_use]
     pub const fn differing(mut self, differs: fn(&K::Options) -> bool) -> Self {
         self.differs = differs;
+        self
+    }
+
+    /// With a value that no output contains.
+    #[must_use]
+    pub const fn secret(mut self) -> Self {
+        self.is_secret = true;
         self
     }
 

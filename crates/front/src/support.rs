@@ -4,9 +4,19 @@ use candor_record::Note;
 
 use super::{Diagnostic, Given, GivenOption, Row, Support, Table, Texts, ValueKind};
 
+/// Text instead of a secret.
+const HIDDEN: &str = "***";
+
+impl<K: ValueKind> Row<K> {
+    /// A value for output: hidden if it is a secret.
+    pub fn shown<'a>(&self, value: &'a str) -> &'a str {
+        if self.is_secret { HIDDEN } else { value }
+    }
+}
+
 /// `name=value`, as it was given.
 fn as_written<K: ValueKind>(row: &Row<K>, given: &GivenOption) -> String {
-    match &given.value {
+    match given.value.as_deref().map(|value| row.shown(value)) {
         Some(value) => format!("{}={value}", row.name),
         None => row.name.to_owned(),
     }
@@ -30,6 +40,27 @@ impl<K: ValueKind> Table<K> {
             let option = given.get(row.name)?;
             (!option.is_default).then_some((row, option))
         })
+    }
+
+    /// The words of a command line, with secrets hidden.
+    pub fn without_secrets(&self, words: impl IntoIterator<Item = String>) -> Vec<String> {
+        let mut follows = false;
+        let words = words.into_iter().map(|word| {
+            if std::mem::take(&mut follows) {
+                return HIDDEN.to_owned();
+            }
+            let option = word.trim_start_matches('-');
+            let (name, value) = option.split_once('=').unwrap_or((option, ""));
+            let is_secret = self.find(name).is_some_and(|row| row.is_secret);
+            if option.len() == word.len() || !is_secret {
+                return word;
+            }
+            follows = name == option;
+            word.strip_suffix(value)
+                .filter(|_| !follows)
+                .map_or(word.clone(), |begin| format!("{begin}{HIDDEN}"))
+        });
+        words.collect()
     }
 
     /// An error for each option that candor cannot do. Rows for which `spared` holds are refused

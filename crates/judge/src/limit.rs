@@ -65,9 +65,9 @@ fn starvation(findings: &[Finding]) -> Option<Limit> {
     findings.iter().find(|finding| finding.rule == "B8")?.limits.clone()
 }
 
-/// True for blocks that move nothing; memory that takes the place of a target is moved.
+/// True for blocks that move nothing; memory and objects in place of a target are moved.
 pub fn moves_nothing(job: &Job) -> bool {
-    job.blocks().is_some_and(|blocks| blocks.engine != Engine::PageFault)
+    job.blocks().is_some_and(|blocks| !matches!(blocks.engine, Engine::PageFault | Engine::Http(_)))
 }
 
 /// Blocks that move nothing measure candor; programs, names and memory do not.

@@ -5,11 +5,11 @@ use candor_plan::objects::{OPERATIONS, Retry};
 use candor_record::http::FailureClass;
 use candor_s3::answers::{self, Answered, Created};
 use candor_s3::carrier::{Carrier, Failure, Settings, Work, address};
+use candor_s3::reach::{Reach, Refusal};
 use candor_s3::requests::{self, Key, ListQuery, Object, Upload, UploadsQuery, Versioning};
 use candor_s3::{Headers, Login, Place};
 
 use crate::keys::Listed;
-use crate::reach::{Reach, Refusal};
 
 /// Attempts of each request: no measurement suffers from a repetition.
 const ATTEMPTS: u32 = 4;

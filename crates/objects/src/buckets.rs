@@ -9,11 +9,12 @@ use candor_plan::objects::ObjectOp;
 use candor_plan::work::Work;
 use candor_plan::{Plan, PlanPath, Problem};
 use candor_record::Note;
+use candor_record::http::FailureClass;
+use candor_s3::reach::{Reach, Refusal};
 
 use crate::admin::{Admin, refusal};
 use crate::keys::Object;
 use crate::made::{LeftUpload, Made, MadeBy};
-use crate::reach::{Reach, Refusal};
 
 /// Objects and open uploads that existed below the prefixes of buckets before the run, by the
 /// buckets' names.
@@ -167,6 +168,10 @@ fn find(bucket: &Bucket, uses: Uses) -> Result<Found, Refusal> {
         Err(failure) if failure.code == "NoSuchBucket" && bucket.create => {
             return Ok(Found::Missing);
         }
+        // A user may have access to objects, and none to their bucket.
+        Err(failure) if uses.by_blocks && failure.class == FailureClass::Denied => {
+            return Ok(Found::Fit(None));
+        }
         Err(failure) => return Err(refusal("bucket", &bucket.bucket, &failure)),
         Ok(()) => {}
     }
@@ -217,6 +222,8 @@ struct Uses {
     changes: bool,
     /// A job makes the bucket.
     creates: bool,
+    /// A job of blocks uses the bucket.
+    by_blocks: bool,
 }
 
 impl Uses {
@@ -232,6 +239,10 @@ impl Uses {
                 }
                 Work::Blocks(blocks) if blocks.bucket.as_ref() == Some(&bucket.name) => {
                     uses.any = true;
+                    uses.by_blocks = true;
+                    let changes = blocks.mix.write > 0 || blocks.mix.trim > 0;
+                    // Blocks count no foreign objects.
+                    uses.changes |= changes && !bucket.overwrite;
                 }
                 _ => {}
             }

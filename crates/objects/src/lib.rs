@@ -9,7 +9,7 @@
 //! | `keys`, `order` | objects by number and rank; order and amount |
 //! | `lanes`, `uploads`, `source` | requests of objects in progress; uploads that workers share |
 //! | `wire`, `contents` | requests and answers; bytes of objects |
-//! | `reach`, `admin` | servers and users; requests outside of a measurement |
+//! | `admin` | requests outside of a measurement |
 //! | `made`, `buckets` | objects of this run; checks before and removal after it |
 //!
 //! A job that this family runs:
@@ -33,7 +33,6 @@ mod keys;
 mod lanes;
 mod made;
 mod order;
-mod reach;
 mod ready;
 mod source;
 mod uploads;
@@ -45,7 +44,7 @@ use candor_engine::operation::Op;
 use candor_plan::objects::{ObjectOp, PUT_PART};
 
 pub use crate::buckets::Buckets;
-pub use crate::reach::Refusal;
+pub use candor_s3::reach::Refusal;
 
 /// The family of objects.
 pub struct ObjectsFamily;

@@ -27,6 +27,8 @@ use candor_plan::{Job, Stop};
 use candor_record::http::{AgeRange, RequestForm};
 use candor_record::{Ended, HttpStats, Measurement};
 use candor_s3::carrier::{Carrier, Settings as CarrierSettings};
+use candor_s3::explain;
+use candor_s3::reach::{Reach, Refusal};
 
 use crate::admin::{Admin, refusal};
 use crate::board::Board;
@@ -35,10 +37,9 @@ use crate::contents::Contents;
 use crate::keys::{Catalog, Listed, Users};
 use crate::made::{LeftUpload, Made, MadeBy};
 use crate::order::Budget;
-use crate::reach::{Reach, Refusal};
 use crate::source::{Lanes, Settings};
 use crate::uploads::{SharedUpload, Uploads, lock};
-use crate::wire::{COPY_SUFFIX, Context, Requests, Wire, errno_of};
+use crate::wire::{COPY_SUFFIX, Context, Requests, Wire};
 
 /// Choices of a worker's seed: gaps between requests.
 const PACE: u64 = 0x7061_6365;
@@ -500,17 +501,5 @@ fn remove_bytes(measurement: &mut Measurement, bytes: u64) {
     if let Some(get) = reads.find(|op| op.name == name) {
         get.bytes = get.bytes.saturating_sub(bytes);
         measurement.derive();
-    }
-}
-
-/// Gives the errors of a measurement the sentences of the servers.
-fn explain(measurement: &mut Measurement, http: &HttpStats) {
-    for error in &mut measurement.errors {
-        let known = http.failures.iter().find(|failure| {
-            error.op.as_deref() == Some(&failure.op) && errno_of(failure.class) == error.errno
-        });
-        if let Some(known) = known {
-            error.message.clone_from(&known.message);
-        }
     }
 }

@@ -15,7 +15,7 @@ use candor_http::{Answer, Buffers, Request};
 use candor_plan::objects::Objects;
 use candor_record::http::FailureClass;
 use candor_s3::carrier::{Carrier, End, Failure, Finished, Work};
-use candor_s3::{Headers, Integrity, Login, Place, Site, Tag};
+use candor_s3::{Headers, Integrity, Login, Place, Site, Tag, errno_of};
 
 use crate::board::Board;
 
@@ -229,28 +229,5 @@ impl Io for Requests {
 
     fn features(&self) -> Vec<String> {
         Vec::new()
-    }
-}
-
-/// Error number of the kernel that resembles a failure.
-pub fn errno_of(class: FailureClass) -> i32 {
-    match class {
-        FailureClass::Throttled => libc::EBUSY,
-        FailureClass::Server => libc::EREMOTEIO,
-        FailureClass::Missing => libc::ENOENT,
-        FailureClass::Denied => libc::EACCES,
-        FailureClass::Clock => libc::ETIME,
-        FailureClass::Redirect => libc::EXDEV,
-        FailureClass::Condition => libc::EEXIST,
-        FailureClass::Request => libc::EINVAL,
-        FailureClass::InsideSuccess => libc::EIO,
-        FailureClass::Lookup => libc::EHOSTUNREACH,
-        FailureClass::Connect => libc::ECONNREFUSED,
-        FailureClass::Tls => libc::EKEYREJECTED,
-        FailureClass::Timeout => libc::ETIMEDOUT,
-        FailureClass::Reset => libc::ECONNRESET,
-        FailureClass::ShortBody => libc::EMSGSIZE,
-        FailureClass::Malformed => libc::EPROTO,
-        FailureClass::Checksum => libc::EBADMSG,
     }
 }

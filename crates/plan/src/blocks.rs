@@ -11,12 +11,14 @@ pub use crate::access::{
 pub use crate::advice::{Advice, MapAdvice, Pieces};
 pub use crate::content::{Content, Duplicates, Fill, HotSets, Pattern, WordKind, Words};
 pub use crate::engine::{
-    Buffers, CallFlags, Carries, Engine, IoPriority, Libaio, Lock, MemoryKind, Mmap, NvmeWrite,
-    PriorityClass, PriorityShare, Protection, Pvsync, RingOptions, ScsiWrite, Sg, Uring, UringCmd,
+    Buffers, CallFlags, Carries, Engine, Http, IoPriority, Libaio, Lock, MemoryKind, Mmap,
+    NvmeWrite, ObjectMode, PriorityClass, PriorityShare, Protection, Pvsync, RingOptions,
+    ScsiWrite, Sg, Uring, UringCmd,
 };
 use crate::omit::is_default;
 use crate::operation::BlocksOp;
 use crate::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
+use crate::upload_headers::UploadHeaders;
 pub use crate::verify::{
     Finished, Format, HeaderVersion, Journal, JournalLog, LastWrite, ReadBack, Sum, TrimWritten,
     UnknownBlocks, Verify, Written,
@@ -44,6 +46,9 @@ pub struct Blocks {
     pub pairs: bool,
     /// Bucket that holds the target's bytes, for the engine `http`.
     pub bucket: Option<String>,
+    /// Headers of uploads, for the engine `http`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub headers: UploadHeaders,
     /// Order of offsets.
     pub access: Access,
     /// One common position for all directions of an ordered access, or one per direction.
@@ -130,7 +135,7 @@ impl Blocks {
         self.access.word(self.mix)
     }
 
-    /// False where there is nothing to open: candor or the ring itself is measured.
+    /// False where there is no file to open: objects, candor or the ring itself is measured.
     pub fn uses_targets(&self) -> bool {
         self.engine.uses_targets()
     }

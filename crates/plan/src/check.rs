@@ -9,6 +9,7 @@ mod buckets;
 mod content;
 mod engine;
 mod entries;
+mod http;
 mod jobs;
 mod limits;
 mod listing;
@@ -119,6 +120,7 @@ fn check_blocks(
     zones::check(&view, out);
     ranges::check(&view, out);
     engine::check(&view, out);
+    http::check(known.plan, &view, out);
     passthrough::check(&view, out);
     timing::check(&view, out);
     opening::check(&view, out);

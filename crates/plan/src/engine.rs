@@ -63,6 +63,9 @@ pub enum Engine {
     /// SCSI commands to a disk or to its generic device (`/dev/sg0`) by `SG_IO`, past the block
     /// layer.
     Sg(Sg),
+    /// HTTP requests on objects of the work's bucket. No target is opened: its `file_name`, or its
+    /// name if it has none, is the object's key.
+    Http(Http),
     /// Completes at once: measures candor itself.
     Null,
 }
@@ -134,6 +137,8 @@ impl Engine {
     pub const IO_URING_CMD: Engine = Engine::UringCmd(UringCmd::DEFAULT);
     /// sg with its default options.
     pub const SG: Engine = Engine::Sg(Sg::DEFAULT);
+    /// http with its default options.
+    pub const HTTP: Engine = Engine::Http(Http::DEFAULT);
 
     rows! {
         Engine::Psync, Engine::Psync => Row::of("psync");
@@ -152,6 +157,7 @@ impl Engine {
         Engine::UringCmd(_), Engine::IO_URING_CMD =>
             Row::of("io_uring_cmd").many().past_block_layer();
         Engine::Sg(_), Engine::SG => Row::of("sg").past_block_layer();
+        Engine::Http(_), Engine::HTTP => Row::of("http").many().without_targets();
         Engine::Null, Engine::Null => Row::of("null").many().without_bytes().without_targets();
     }
 
@@ -181,7 +187,7 @@ impl Engine {
         self.is_async() || *self == Engine::Vsync
     }
 
-    /// False where there is nothing to open: candor or the ring itself is measured.
+    /// False where there is no file to open: objects, candor or the ring itself is measured.
     pub fn uses_targets(&self) -> bool {
         self.row().uses_targets && !self.is_nop()
     }
@@ -281,6 +287,7 @@ enum EngineTable {
     #[serde(rename = "io_uring_cmd")]
     UringCmd(UringCmd),
     Sg(Sg),
+    Http(Http),
 }
 
 impl From<Engine> for EngineText {
@@ -294,6 +301,7 @@ impl From<Engine> for EngineText {
             Engine::Mmap(options) => EngineText::Options(EngineTable::Mmap(options)),
             Engine::UringCmd(options) => EngineText::Options(EngineTable::UringCmd(options)),
             Engine::Sg(options) => EngineText::Options(EngineTable::Sg(options)),
+            Engine::Http(options) => EngineText::Options(EngineTable::Http(options)),
             _ => EngineText::Word(engine.name()),
         }
     }
@@ -308,6 +316,7 @@ impl From<EngineTable> for Engine {
             EngineTable::Mmap(options) => Engine::Mmap(options),
             EngineTable::UringCmd(options) => Engine::UringCmd(options),
             EngineTable::Sg(options) => Engine::Sg(options),
+            EngineTable::Http(options) => Engine::Http(options),
         }
     }
 }
@@ -386,6 +395,30 @@ engine_options! {
         /// (`MADV_DONTNEED`).
         drop: bool = false,
     }
+}
+
+engine_options! {
+    /// Options of the http engine.
+    Http {
+        /// Objects that hold the blocks of a target.
+        #[serde(skip_serializing_if = "is_default")]
+        object_mode: ObjectMode = ObjectMode::Block,
+        /// Read a missing object as zeros, instead of an error.
+        #[serde(skip_serializing_if = "is_default")]
+        holes: bool = false,
+    }
+}
+
+/// Objects that hold the blocks of a target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(arbitrary::Arbitrary))]
+#[serde(rename_all = "snake_case")]
+pub enum ObjectMode {
+    /// An object per block, with the key `NAME_OFFSET_LENGTH`.
+    #[default]
+    Block,
+    /// An object per target: reads are ranges of it, a write replaces all of it.
+    Range,
 }
 
 /// Lock around each operation on a file, against other workers and jobs that lock it as well. For

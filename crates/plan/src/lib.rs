@@ -57,6 +57,7 @@ mod threads;
 pub mod trace;
 pub mod tree;
 pub mod units;
+mod upload_headers;
 pub mod values;
 mod verify;
 pub mod visible;

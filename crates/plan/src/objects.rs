@@ -13,6 +13,8 @@ use crate::operation::{Figure, Operation};
 use crate::pace::Pace;
 use crate::{Bytes, Nanos};
 
+pub use crate::upload_headers::{Encryption, Retention, UploadHeaders};
+
 /// Requests on objects of buckets, as one worker issues them.
 #[skip_serializing_none]
 #[derive(Clone, Debug, SmartDefault, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -205,54 +207,6 @@ pub enum ChecksumAlgorithm {
     Sha256,
     /// MD5, as `Content-MD5`.
     Md5,
-}
-
-/// Further headers of uploads.
-#[skip_serializing_none]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(arbitrary::Arbitrary))]
-#[serde(default, deny_unknown_fields)]
-pub struct UploadHeaders {
-    /// Storage class.
-    pub storage_class: Option<String>,
-    /// Canned ACL, or grants as `NAME=VALUE` of `x-amz-grant-NAME` headers, separated by `;`.
-    pub acl: Option<String>,
-    /// Encryption at the server.
-    pub encryption: Option<Encryption>,
-    /// Number of metadata headers.
-    #[serde(skip_serializing_if = "is_default")]
-    pub metadata: u32,
-    /// Number of tags.
-    #[serde(skip_serializing_if = "is_default")]
-    pub tags: u32,
-    /// Retention of objects: mode `GOVERNANCE` or `COMPLIANCE`, for `put_retention` and
-    /// `put_lock`; `create_bucket` then enables locks.
-    pub retention: Option<Retention>,
-}
-
-/// Encryption at the server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(arbitrary::Arbitrary))]
-#[serde(rename_all = "snake_case")]
-pub enum Encryption {
-    /// Keys of the server (SSE-S3).
-    S3,
-    /// A key of the key service (SSE-KMS); empty means the default key.
-    Kms(String),
-    /// A key of the client (SSE-C), which every request on the object sends; derived from the
-    /// plan's seed, or given under the name `customer-key`.
-    Customer,
-}
-
-/// Time in which an object version cannot be deleted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[cfg_attr(test, derive(arbitrary::Arbitrary))]
-#[serde(deny_unknown_fields)]
-pub struct Retention {
-    /// No user may shorten it, not even the owner of the account.
-    pub compliance: bool,
-    /// Length in days.
-    pub days: u32,
 }
 
 /// Operations on objects and buckets that a plan can request.

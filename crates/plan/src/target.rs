@@ -91,6 +91,19 @@ impl Target {
         (self.directory().join(path_of(&name)), size.or(self.size))
     }
 
+    /// Key of one file, counted from 0, in a bucket: its `file_name`, or the target's name if it has
+    /// none, without `/BUCKET/` at its begin.
+    ///
+    /// # Panics
+    /// If the plan names fewer files.
+    pub fn key_of(&self, nth: u64, bucket: &str) -> String {
+        let is_set = self.files_named() > 1 || self.file_name.is_some();
+        let path = if is_set { self.file_of_set(nth).0.text() } else { self.name.clone() };
+        let key = path.strip_prefix('/').and_then(|rest| rest.strip_prefix(bucket));
+        let key = key.and_then(|rest| rest.strip_prefix('/')).unwrap_or(&path);
+        key.trim_start_matches('/').to_owned()
+    }
+
     /// Bytes used of a file that the plan names; none for one that it does not name.
     pub fn size_of(&self, path: &Path) -> Option<Option<Bytes>> {
         if self.kind != TargetKind::FileSet {

@@ -114,6 +114,15 @@ impl Credentials {
         })
     }
 
+    /// A secret of that name.
+    ///
+    /// # Panics
+    /// If the name is empty.
+    pub fn with_secret(name: &str, secret_key: Secret) -> Credentials {
+        assert!(!name.is_empty(), "a secret has a name");
+        Credentials { access_key: name.to_owned(), secret_key, session_token: None }
+    }
+
     /// The secret.
     pub fn secret_key(&self) -> &Secret {
         &self.secret_key

@@ -12,7 +12,8 @@
 //! | `names` | rules of buckets and keys, `s3://` addresses |
 //! | `site` | endpoint, region, position of the bucket's name |
 //! | `credentials` `vault` | keys of users and their files; secrets given to this process |
-//! | `carrier` | attempts of operations over connections, and their counts |
+//! | `reach` `planned` | servers, users, headers and integrity of a plan |
+//! | `carrier` `failures` | attempts of operations over connections, and their counts; errors |
 
 pub mod answers;
 pub mod carrier;
@@ -21,9 +22,12 @@ mod chunked;
 pub mod credentials;
 mod dates;
 mod encode;
+mod failures;
 mod headers;
 mod login;
 mod names;
+pub mod planned;
+pub mod reach;
 pub mod requests;
 mod sign;
 mod site;
@@ -32,6 +36,7 @@ mod xml;
 
 pub use crate::chunked::MIN_CHUNK;
 pub use crate::credentials::{CredentialError, CredentialList, Credentials, Secret};
+pub use crate::failures::{errno_of, explain};
 pub use crate::headers::{
     CannedAcl, ChecksumForm, Encryption, Grantee, HeaderError, Headers, LockMode, Permission,
     Retention, Tag,

@@ -19,11 +19,13 @@
 //! | [`page_fault`] | loads and stores on memory of its own | one | no |
 //! | [`uring_cmd`] | NVMe commands by `io_uring_enter` | depth | yes |
 //! | [`sg`] | SCSI commands by `SG_IO` | one | yes |
+//! | [`http`] | GET, PUT, DELETE of objects | depth | yes |
 //! | [`null`] | none | depth | no |
 
 pub mod fallocate;
 pub mod flags;
 pub mod ftruncate;
+pub mod http;
 pub mod libaio;
 pub mod locked;
 pub mod mmap;

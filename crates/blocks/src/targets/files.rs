@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use candor_bytes::advice::advise;
 use candor_engine::names::{Named, named};
 use candor_plan::blocks::{Access, Advice, Blocks, Engine, OpenSync, Pieces, Share, WriteLife};
-use candor_plan::{Bytes, Create, Job, Layout, PathText, Plan, Stop, Target, TargetKind};
+use candor_plan::{Bytes, Create, Job, Layout, PathText, Plan, Stop, Target, TargetKind, path_of};
 use rustix::fs::{Advice as Fadvise, AtFlags, StatxFlags, statx};
 
 use crate::stream::region::Extent;
@@ -288,10 +288,11 @@ impl Files {
         for (index, name) in targets {
             let Some(target) = known.get(name.as_str()).copied() else { continue };
             if is_null(target, blocks) {
-                files.extend(
-                    (0..target.files_named())
-                        .map(|_| OpenFile { target: index, ..OpenFile::null(target) }),
-                );
+                files.extend((0..target.files_named()).map(|nth| {
+                    let file = OpenFile::null(target);
+                    let path = object_path(plan, blocks, target, nth);
+                    OpenFile { target: index, path: path.unwrap_or(file.path.clone()), ..file }
+                }));
                 continue;
             }
             for named in named(target) {
@@ -327,7 +328,14 @@ fn longest(blocks: &Blocks) -> u64 {
     used.map(|(_, size)| size.max().0).max().unwrap_or(0)
 }
 
-/// True where no byte moves, so that no file is opened.
+/// Path of a file whose bytes are in objects: `/BUCKET/KEY`.
+fn object_path(plan: &Plan, blocks: &Blocks, target: &Target, nth: u64) -> Option<PathBuf> {
+    let bucket = plan.bucket(blocks.bucket.as_deref()?)?;
+    let key = target.key_of(nth, &bucket.bucket);
+    Some(path_of(&format!("/{}/{}{key}", bucket.bucket, bucket.prefix.before)))
+}
+
+/// True where no byte of a file moves, so that no file is opened.
 pub fn is_null(target: &Target, blocks: &Blocks) -> bool {
     target.kind == TargetKind::Null || !blocks.uses_targets()
 }

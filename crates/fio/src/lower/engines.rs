@@ -1,5 +1,6 @@
 //! Engine and depth.
 
+pub(super) mod http;
 mod passthrough;
 pub(super) mod programs;
 
@@ -18,7 +19,7 @@ use candor_front::Diagnostics;
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
     let given = &from.options.issue;
     blocks.engine = engine(&given.engine);
-    blocks.direct = given.direct && blocks.moves_bytes();
+    blocks.direct = given.direct && blocks.moves_bytes() && !blocks.engine.is_kind_of(Engine::HTTP);
     if let Engine::Mmap(options) = &mut blocks.engine {
         // fio's way of direct I/O on a mapping.
         *options = Mmap { drop: blocks.direct };
@@ -65,6 +66,7 @@ pub(in crate::lower) fn engine(name: &str) -> Engine {
         "page_fault" => Engine::PageFault,
         "io_uring_cmd" => Engine::IO_URING_CMD,
         "sg" => Engine::SG,
+        "http" => Engine::HTTP,
         "null" | "cpuio" | "exec" => Engine::Null,
         _ => Engine::Psync,
     }

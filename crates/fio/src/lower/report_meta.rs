@@ -160,7 +160,7 @@ const ONE_AT_A_TIME: [&str; 13] = [
 ];
 
 /// Engines without layout of files.
-const WITHOUT_BYTES: [&str; 5] = ["null", "cpuio", "exec", "filecreate", "page_fault"];
+const WITHOUT_BYTES: [&str; 6] = ["null", "cpuio", "exec", "filecreate", "page_fault", "http"];
 
 fn steady(options: &JobOptions) -> Option<SteadyGoal> {
     let given = &options.runtime.steady;
@@ -268,8 +268,10 @@ fn as_written(block: &Block, section: &str) -> Option<Vec<(String, String)>> {
     }
     for assignment in &block.assignments {
         let name = &assignment.name.text;
-        let name = options::TABLE.find(name).map_or(name.as_str(), |row| row.name);
-        let value = assignment.text().unwrap_or_default().to_owned();
+        let row = options::TABLE.find(name);
+        let name = row.map_or(name.as_str(), |row| row.name);
+        let value = assignment.text().unwrap_or_default();
+        let value = row.map_or(value, |row| row.shown(value)).to_owned();
         match options.iter_mut().find(|(known, _)| known == name) {
             Some((_, known)) => *known = value,
             None => options.push((name.to_owned(), value)),

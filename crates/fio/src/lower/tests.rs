@@ -2,6 +2,7 @@
 
 mod engines;
 mod files;
+mod http;
 mod pacing;
 mod tool_examples;
 mod zones;

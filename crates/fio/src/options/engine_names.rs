@@ -56,7 +56,7 @@ pub const ENGINES: &[EngineName] = &[
     lacking("net", "sends and receives", NETWORK),
     lacking("netsplice", "sends and receives by splice", NETWORK),
     lacking("rdma", "remote memory", NETWORK),
-    lacking("http", "objects by HTTP", NETWORK),
+    known("http", "objects by HTTP: S3, Swift, WebDAV"),
     lacking("e4defrag", "moves extents of ext4", LIBRARY),
     lacking("mtd", "raw flash", LIBRARY),
     lacking("gfapi", "Gluster", LIBRARY),

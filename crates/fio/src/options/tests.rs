@@ -108,7 +108,10 @@ fn outcome(row: &'static Row, with: bool) -> Result<Outcome, String> {
     });
     let steps: Vec<_> = steps.collect();
     Ok(Outcome {
-        effects: format!("{:?} {:?} {steps:?}", lowered.mounted_write, lowered.merged),
+        effects: format!(
+            "{:?} {:?} {:?} {steps:?}",
+            lowered.mounted_write, lowered.merged, lowered.secrets
+        ),
         notes: lowered.notes.clone(),
         settings: format!("{:#?}", (plan, jobs)),
     })
@@ -129,6 +132,7 @@ const READERS: &[&str] = &[
     "plan/src/blocks.rs",
     "plan/src/verify.rs",
     "run/src",
+    "s3/src",
 ];
 
 #[test]

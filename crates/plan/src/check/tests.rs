@@ -218,6 +218,8 @@ const BLOCKS: &[(&str, &str, &str)] = &[
      "mix = \"write\"\naccess.precondition = { regions = 10, spare_percent = 100 }"),
     ("precondition", "access.precondition.regions",
      "mix = \"write\"\naccess.precondition = { regions = 0, spare_percent = 15 }"),
+    ("bucket", "bucket", "bucket = \"b\""),
+    ("bucket", "headers", "headers.metadata = 1"),
     ("page-fault", "mix", "engine = \"page_fault\"\nmix = \"trim\""),
     ("pace", "pace.ops", "pace.ops = 0"),
     ("pace", "pace.bytes", "pace.bytes = 0"),
@@ -363,6 +365,36 @@ fn errors_in_phases_and_jobs() {
     for (rule, place, section, lines) in cases {
         speaks(rule, Severity::Error, place, section, lines);
     }
+}
+
+/// Rules that report problems of a job whose engine is http.
+fn http(job: &str, bucket: &str, blocks: &str) -> Vec<&'static str> {
+    let text = plan("", job, &format!("engine = \"http\"\n{blocks}"));
+    let mut found = rules(&format!("[[bucket]]\nname = \"b\"\nbucket = \"b\"\n{bucket}\n{text}"));
+    found.dedup();
+    found
+}
+
+#[test]
+fn objects_of_blocks_are_in_a_bucket() {
+    let null = "targets = [\"null\"]";
+    let of = |bucket, blocks: &str| http(null, bucket, &format!("bucket = \"b\"\n{blocks}"));
+    assert_eq!(of("", ""), [""; 0]);
+    assert_eq!(http(null, "", ""), ["no-bucket"]);
+    assert_eq!(http(null, "", "bucket = \"c\""), ["no-bucket"]);
+    assert_eq!(http("", "", "bucket = \"b\""), ["http-target"]);
+    assert_eq!(of("", "mix = \"write\""), ["bucket-keep"]);
+    assert_eq!(of("", "mix = \"trim\""), ["bucket-keep"]);
+    assert_eq!(of("keep = true", "mix = \"write\""), [""; 0]);
+    assert_eq!(of("prefix = \"{hash:2}\"", ""), ["bucket-keys"]);
+    assert_eq!(of("", "direct = true"), ["http"]);
+    assert_eq!(of("", "headers.retention = { compliance = false, days = 1 }"), ["http"]);
+    let range = "engine = { http = { object_mode = \"range\" } }\nbucket = \"b\"\nmix = \"write\"";
+    let text = plan("", null, range);
+    let bucket = "[[bucket]]\nname = \"b\"\nbucket = \"b\"\nkeep = true\n";
+    let found = found(&format!("{bucket}{text}"));
+    let told: Vec<_> = found.iter().map(|of| (of.rule, of.severity)).collect();
+    assert_eq!(told, [("object-mode", Severity::Warning)]);
 }
 
 #[test]

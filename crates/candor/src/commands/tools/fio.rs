@@ -147,6 +147,7 @@ fn run(
     if flags.instead == Some(Instead::MergeOnly) {
         return 0;
     }
+    lowered.secrets.drain(..).for_each(candor_s3::vault::give);
     run::main(ast, &lowered, clients, flags, argv)
 }
 

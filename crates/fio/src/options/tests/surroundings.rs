@@ -14,6 +14,28 @@ const SURROUNDINGS: &Partners = &[
     ("ioengine=cpuio cpuload=20", &["cpuload"]),
     ("ioengine=cpuio cpuload=50", &["exit_on_io_done", "cpuchunks", "cpumode"]),
     ("ioengine=exec program=true", &["program", "arguments", "grace_time", "std_redirect"]),
+    (
+        "ioengine=http filename=/b/o",
+        &["https", "http_host", "http_mode", "http_object_mode", "http_verbose"],
+    ),
+    ("ioengine=http filename=/b/o http_pass=x", &["http_user"]),
+    ("ioengine=http filename=/b/o http_user=x", &["http_pass"]),
+    ("ioengine=http filename=/b/o http_mode=swift", &["http_swift_auth_token"]),
+    ("ioengine=http filename=/b/o http_mode=s3 http_s3_key=x", &["http_s3_keyid"]),
+    ("ioengine=http filename=/b/o http_mode=s3 http_s3_keyid=x", &["http_s3_key"]),
+    (
+        "ioengine=http filename=/b/o http_mode=s3 http_s3_keyid=x http_s3_key=y",
+        &["http_s3_security_token"],
+    ),
+    (
+        "ioengine=http filename=/b/o http_mode=s3",
+        &[
+            "http_s3_region",
+            "http_s3_sse_customer_key",
+            "http_s3_sse_customer_algorithm",
+            "http_s3_storage_class",
+        ],
+    ),
     ("ioengine=io_uring sqthread_poll=1", &["sqthread_poll_cpu"]),
     ("ioengine=io_uring_cmd", &["md_per_io_size", "pi_act", "pi_chk", "apptag", "apptag_mask"]),
     ("ioengine=io_uring_cmd rw=randtrim", &["num_range"]),

@@ -4,6 +4,7 @@ use candor_engine::Task;
 use candor_fio::ast::Ast;
 use candor_fio::flags::DebugKind;
 use candor_fio::job::FioJob;
+use candor_fio::options::TABLE;
 use candor_fio::output::logs::operations;
 use candor_plan::units::Direction;
 use candor_plan::{PathText, Plan, text};
@@ -52,6 +53,7 @@ impl<'a> Debug<'a> {
             block.assignments.iter().map(move |option| {
                 let (name, value) = (&option.name.text, option.value.as_ref());
                 let value = value.map_or("", |word| word.text.as_str());
+                let value = TABLE.find(name).map_or(value, |row| row.shown(value));
                 let steady = matches!(name.as_str(), "ss" | "steadystate");
                 let meant = if steady { steady_limit(value) } else { String::new() };
                 format!("[{section}] {name}={value}{meant}")

@@ -8,6 +8,7 @@ use candor_fio::ast::Ast;
 use candor_fio::flags::Flags;
 use candor_fio::job::{ClientName, FioJob, Format, Output, VerdictPlace};
 use candor_fio::lower::Lowered;
+use candor_fio::options::TABLE;
 use candor_fio::output;
 use candor_front::Session;
 use candor_front::session::{self, Ending, Finish, Start, VerdictIn};
@@ -42,7 +43,7 @@ pub fn main(
     let progress = Progress::new(&lowered.plan, &lowered.jobs, flags);
     let debug = Debug::new(&flags.debug);
     let mut run = Run { ast, lowered, flags, output, debug, progress, watch: None };
-    let command: Vec<String> = argv.iter().map(|word| word.text()).collect();
+    let command = TABLE.without_secrets(argv.iter().map(|word| word.text()));
     let invocation = Invocation {
         requests: requests(flags),
         place: Place::new(held_targets(lowered), clients.map(|of| (of.identity, of.options))),

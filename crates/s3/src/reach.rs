@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use candor_http::{Endpoint, Settings, Transport};
 use candor_plan::bucket::{self, Bucket, CredentialSource, Protocol};
-use candor_s3::credentials::{Found, Host, find};
-use candor_s3::{Addressing, CredentialList, Credentials, Login, Place, Site, vault};
+
+use crate::credentials::{Found, Host, find};
+use crate::{Addressing, CredentialList, Credentials, Login, Place, Site, vault};
 
 /// A reason why buckets cannot be accessed, with its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
