@@ -29,7 +29,7 @@ const LONG: [&str; 11] = [
 ];
 
 /// Options of these commands that `--help` shows; `--help-all` and the manual page show all.
-const COMMON: [&str; 61] = [
+const COMMON: [&str; 63] = [
     "across",
     "allow",
     "allow-host-settings",
@@ -41,6 +41,7 @@ const COMMON: [&str; 61] = [
     "depth",
     "direct",
     "dry-run",
+    "endpoint",
     "engine",
     "evict",
     "expect",
@@ -63,6 +64,7 @@ const COMMON: [&str; 61] = [
     "like",
     "listen",
     "live",
+    "objects",
     "out",
     "overwrite",
     "phases",

@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod align;
+pub mod bucket;
 pub mod cache;
 pub mod chart;
 pub mod check;

@@ -16,13 +16,16 @@
 //! | `saturate` | search for the lowest concurrency with the full rate |
 //! | `small_files` | trees of small files |
 //! | `io500` | the phases of IO500 |
+//! | `objects` | the phases of `candor check` on a bucket |
 
 mod check;
 #[cfg(test)]
 mod fake;
 mod io500;
+mod objects;
 mod saturate;
 mod small_files;
 
 pub use check::{CheckOptions, check, results};
 pub use io500::{Io500Options, io500};
+pub use objects::{ObjectCheck, object_check};

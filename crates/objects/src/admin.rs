@@ -71,6 +71,7 @@ impl<T> Work for Single<'_, T> {
 /// A refusal of a failed request on a bucket.
 pub fn refusal(action: &str, bucket: &str, failure: &Failure) -> Refusal {
     let remedy = match failure.class {
+        _ if !failure.remedy.is_empty() => failure.remedy.as_str(),
         FailureClass::Lookup | FailureClass::Connect => "start the server, or correct the endpoint",
         FailureClass::Timeout | FailureClass::Reset => {
             "correct the endpoint, or raise its timeouts"
@@ -78,12 +79,19 @@ pub fn refusal(action: &str, bucket: &str, failure: &Failure) -> Refusal {
         FailureClass::Tls => "set ca_file to the certificate of its issuer, or insecure = true",
         FailureClass::Denied => "correct the credentials, or ask the owner for access",
         FailureClass::Clock => "correct the clock of this host",
-        FailureClass::Missing if failure.code == "NoSuchBucket" => {
-            "correct the name, or set create = true"
-        }
-        _ => "correct the bucket section, or read the server's log",
+        _ => "check the bucket's section, or read the server's log",
     };
-    Refusal::new(format!("{action} {bucket}: {}", failure.message), remedy)
+    Refusal::new(format!("{action} {bucket}: {}", failure.message), remedy).at(culprit(failure))
+}
+
+/// Key of the bucket's section that a failure concerns.
+fn culprit(failure: &Failure) -> &'static str {
+    match failure.code.as_str() {
+        "" if failure.status == 0 => "endpoints",
+        "AuthorizationHeaderMalformed" | "PermanentRedirect" => "region",
+        "AccessDenied" | "InvalidAccessKeyId" | "SignatureDoesNotMatch" => "credentials",
+        _ => "bucket",
+    }
 }
 
 impl<'a> Admin<'a> {
@@ -289,5 +297,30 @@ impl<'a> Admin<'a> {
                 Ok(count.filter(|count: &u64| *count > 1).and(length).unwrap_or(0))
             },
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_record::http::FailureClass;
+
+    use super::*;
+
+    #[test]
+    fn refusals_have_the_remedy_and_the_key_of_the_failure() {
+        let mut failure = *Failure::of_client(FailureClass::Connect, "no answer".into());
+        let refused = refusal("bucket", "data", &failure);
+        assert_eq!(
+            (refused.message.as_str(), refused.key),
+            ("bucket data: no answer", "endpoints")
+        );
+        failure.status = 403;
+        failure.code = "AccessDenied".into();
+        failure.message = "HTTP 403 AccessDenied: no; really, request X".into();
+        failure.remedy = "check the policy".into();
+        let refused = refusal("list bucket", "data", &failure);
+        assert_eq!(refused.remedy, "check the policy");
+        assert!(refused.message.ends_with("no; really, request X"), "{}", refused.message);
+        assert_eq!(refused.key, "credentials");
     }
 }

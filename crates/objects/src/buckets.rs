@@ -10,6 +10,7 @@ use candor_plan::work::Work;
 use candor_plan::{Plan, PlanPath, Problem};
 use candor_record::Note;
 use candor_record::http::FailureClass;
+use candor_s3::carrier::Failure;
 use candor_s3::reach::{Reach, Refusal};
 
 use crate::admin::{Admin, refusal};
@@ -66,19 +67,41 @@ enum Found {
     Fit(Option<Counts>),
 }
 
+/// Reasons why the buckets of a plan cannot be used.
+#[derive(Debug)]
+pub enum Refused {
+    /// A server, a user or a bucket that cannot be accessed.
+    Unusable(Vec<Problem>),
+    /// The run could replace or delete objects that it did not put.
+    Unsafe(Vec<Problem>),
+}
+
+/// Result of the check of one bucket that cannot be used.
+enum Closed {
+    Unusable(Refusal),
+    Unsafe(Refusal),
+}
+
+impl From<Refusal> for Closed {
+    fn from(refusal: Refusal) -> Closed {
+        Closed::Unusable(refusal)
+    }
+}
+
 impl Buckets {
     /// Checks all buckets of a plan: servers answer, users have access, and nothing of others is
     /// replaced or deleted without consent. Makes buckets that the plan requests, if all are fit.
     ///
     /// # Errors
     /// Each bucket that cannot be used.
-    pub fn open(&mut self, plan: &Plan, kept: &mut Kept) -> Result<(), Vec<Problem>> {
+    pub fn open(&mut self, plan: &Plan, kept: &mut Kept) -> Result<(), Refused> {
         self.plan.clone_from(&plan.buckets);
         self.has_peers = plan.hosts > 1;
-        let (mut problems, mut missing) = (Vec::new(), Vec::new());
+        let (mut unusable, mut dangers, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+        let mut refused: Vec<&Bucket> = Vec::new();
         for (index, bucket) in plan.buckets.iter().enumerate() {
             let uses = Uses::of(plan, bucket);
-            if !uses.any {
+            if !uses.any || refused.iter().any(|other| is_same_place(other, bucket)) {
                 continue;
             }
             match find(bucket, uses) {
@@ -87,21 +110,32 @@ impl Buckets {
                     let counts = counts.map(|counts| (bucket.name.clone(), counts));
                     kept.of::<Foreign>().0.extend(counts);
                 }
-                Err(refusal) => problems.push(problem(index, refusal)),
+                Err(Closed::Unusable(refusal)) => {
+                    refused.push(bucket);
+                    unusable.push(problem("bucket", index, refusal));
+                }
+                Err(Closed::Unsafe(refusal)) => {
+                    dangers.push(problem("foreign-objects", index, refusal));
+                }
             }
         }
-        if problems.is_empty() {
+        if unusable.is_empty() && dangers.is_empty() {
             for index in missing {
                 let created = self.create(&plan.buckets[index]);
-                problems.extend(created.err().map(|refusal| problem(index, refusal)));
+                let refusal = created.err().map(|refusal| problem("bucket", index, refusal));
+                unusable.extend(refusal);
             }
         }
-        if problems.is_empty() {
+        if unusable.is_empty() && dangers.is_empty() {
             return Ok(());
         }
-        // The problem is reported; a bucket that cannot be removed is empty.
+        // The refusal is the message; a bucket that cannot be removed is empty.
         let _ = self.remove_created();
-        Err(problems)
+        Err(if unusable.is_empty() {
+            Refused::Unsafe(dangers)
+        } else {
+            Refused::Unusable(unusable)
+        })
     }
 
     fn create(&mut self, bucket: &Bucket) -> Result<(), Refusal> {
@@ -149,13 +183,23 @@ impl Buckets {
     }
 }
 
-fn problem(index: usize, refusal: Refusal) -> Problem {
-    let place = PlanPath::root().key("bucket").index(index);
-    Problem::error("bucket", place, refusal.message, refusal.remedy)
+/// True for buckets with one name at the same servers.
+fn is_same_place(one: &Bucket, other: &Bucket) -> bool {
+    one.bucket == other.bucket && one.endpoints == other.endpoints
+}
+
+fn problem(rule: &'static str, bucket: usize, refusal: Refusal) -> Problem {
+    let place = PlanPath::root().key("bucket").index(bucket).key(refusal.key);
+    Problem::error(rule, place, refusal.message, refusal.remedy)
+}
+
+fn missing_bucket(bucket: &Bucket, failure: &Failure) -> Refusal {
+    let message = format!("bucket {} does not exist: {}", bucket.bucket, failure.message);
+    Refusal::new(message, "correct the name, or have it made: create = true (--create)")
 }
 
 /// Checks a bucket, and changes nothing.
-fn find(bucket: &Bucket, uses: Uses) -> Result<Found, Refusal> {
+fn find(bucket: &Bucket, uses: Uses) -> Result<Found, Closed> {
     let reach = Reach::of(&[bucket])?;
     if bucket.protocol != Protocol::S3 {
         return Ok(Found::Fit(None));
@@ -172,7 +216,10 @@ fn find(bucket: &Bucket, uses: Uses) -> Result<Found, Refusal> {
         Err(failure) if uses.by_blocks && failure.class == FailureClass::Denied => {
             return Ok(Found::Fit(None));
         }
-        Err(failure) => return Err(refusal("bucket", &bucket.bucket, &failure)),
+        Err(failure) if failure.code == "NoSuchBucket" => {
+            return Err(missing_bucket(bucket, &failure).into());
+        }
+        Err(failure) => return Err(refusal("bucket", &bucket.bucket, &failure).into()),
         Ok(()) => {}
     }
     if !uses.changes || matches!(bucket.keys, Keys::Existing(_)) {
@@ -182,7 +229,7 @@ fn find(bucket: &Bucket, uses: Uses) -> Result<Found, Refusal> {
 }
 
 /// Counts objects and open uploads below the prefix, which need the user's consent.
-fn foreign(bucket: &Bucket, admin: &mut Admin<'_>) -> Result<Counts, Refusal> {
+fn foreign(bucket: &Bucket, admin: &mut Admin<'_>) -> Result<Counts, Closed> {
     let (prefix, name) = (&bucket.prefix, &bucket.bucket);
     let after = if prefix.digits == 0 { prefix.after.as_str() } else { "" };
     let prefix = format!("{}{after}", prefix.before);
@@ -195,7 +242,7 @@ fn foreign(bucket: &Bucket, admin: &mut Admin<'_>) -> Result<Counts, Refusal> {
             first.key
         );
         let remedy = "use another prefix, or consent with overwrite = true (--overwrite)";
-        return Err(Refusal::new(message, remedy));
+        return Err(Closed::Unsafe(Refusal::new(message, remedy)));
     }
     // Some servers do not list uploads.
     let uploads = admin.uploads(0, &prefix).unwrap_or_default();
@@ -208,7 +255,7 @@ fn foreign(bucket: &Bucket, admin: &mut Admin<'_>) -> Result<Counts, Refusal> {
         );
         let remedy =
             "abort them, use another prefix, or consent with overwrite = true (--overwrite)";
-        return Err(Refusal::new(message, remedy));
+        return Err(Closed::Unsafe(Refusal::new(message, remedy)));
     }
     Ok(Counts { objects: objects.len() as u64, uploads: uploads.len() as u64 })
 }

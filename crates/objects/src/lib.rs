@@ -43,7 +43,7 @@ use candor_engine::family::{Family, JobContext, JobWork};
 use candor_engine::operation::Op;
 use candor_plan::objects::{ObjectOp, PUT_PART};
 
-pub use crate::buckets::Buckets;
+pub use crate::buckets::{Buckets, Refused};
 pub use candor_s3::reach::Refusal;
 
 /// The family of objects.

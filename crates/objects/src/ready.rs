@@ -100,7 +100,7 @@ impl ReadyObjects {
         let buckets: Vec<&Bucket> =
             objects.buckets.iter().filter_map(|name| plan.bucket(name)).collect();
         let name = job.name.clone();
-        let unfit = |Refusal { message, remedy }: Refusal| EngineError::Unfit {
+        let unfit = |Refusal { message, remedy, .. }: Refusal| EngineError::Unfit {
             job: name.clone(),
             message,
             remedy,

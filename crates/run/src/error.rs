@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use candor_engine::{EngineError, remedy};
+use candor_objects::Refused;
 use candor_plan::{PathText, Problem};
 use candor_record::IoFailure;
 use candor_record::facts::Missing;
@@ -73,6 +74,15 @@ fn sentences(problems: &[Problem]) -> String {
     let list: Vec<String> =
         problems.iter().map(|problem| format!("{}; {}", problem.message, problem.remedy)).collect();
     list.join("\n")
+}
+
+impl From<Refused> for RunError {
+    fn from(refused: Refused) -> RunError {
+        match refused {
+            Refused::Unusable(problems) => RunError::BadPlan(problems),
+            Refused::Unsafe(problems) => RunError::Unsafe(problems),
+        }
+    }
 }
 
 impl RunError {

@@ -353,7 +353,7 @@ impl Runner for Local {
         self.guard.admit(&upcoming)?;
         free_space::check(&upcoming)?;
         // Buckets are made after the other refusals.
-        self.buckets.open(plan, &mut self.session.kept).map_err(RunError::BadPlan)?;
+        self.buckets.open(plan, &mut self.session.kept)?;
         self.channels.events.send(Event::Preparing {
             phase: String::new(),
             step: PrepareStep::Inspect,

@@ -2,6 +2,7 @@
 
 mod recorder;
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -53,6 +54,8 @@ pub struct Failure {
     pub code: String,
     /// Sentence for messages.
     pub message: String,
+    /// Order that makes the request succeed; empty if none is known.
+    pub remedy: String,
     /// Request id at the server; empty without one.
     pub request_id: String,
     /// Rest that the server requests.
@@ -69,6 +72,7 @@ impl Failure {
             status: 0,
             code: String::new(),
             message,
+            remedy: String::new(),
             request_id: String::new(),
             retry_after: None,
             is_retryable: class == FailureClass::ShortBody,
@@ -93,6 +97,14 @@ impl Failure {
     }
 }
 
+impl fmt::Display for Failure {
+    /// Message and remedy.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        if self.remedy.is_empty() { Ok(()) } else { write!(f, "; {}", self.remedy) }
+    }
+}
+
 impl From<Box<AnswerError>> for Box<Failure> {
     fn from(error: Box<AnswerError>) -> Box<Failure> {
         let class = match error.class {
@@ -112,6 +124,7 @@ impl From<Box<AnswerError>> for Box<Failure> {
             status: error.status,
             code: error.code.clone(),
             message: error.to_string(),
+            remedy: error.remedy().unwrap_or_default(),
             request_id: error.request_id.clone(),
             retry_after: error.retry_after,
             is_retryable: error.is_retryable(),

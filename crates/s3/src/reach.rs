@@ -17,12 +17,20 @@ pub struct Refusal {
     pub message: String,
     /// An order that makes it work.
     pub remedy: String,
+    /// Key of the bucket's section that is wrong.
+    pub key: &'static str,
 }
 
 impl Refusal {
-    /// A refusal.
+    /// A refusal of the bucket.
     pub fn new(message: impl Into<String>, remedy: impl Into<String>) -> Refusal {
-        Refusal { message: message.into(), remedy: remedy.into() }
+        Refusal { message: message.into(), remedy: remedy.into(), key: "bucket" }
+    }
+
+    /// The same, with the key that is wrong.
+    #[must_use]
+    pub fn at(self, key: &'static str) -> Refusal {
+        Refusal { key, ..self }
     }
 }
 
@@ -60,10 +68,8 @@ impl Reach {
             Ok(found) => found,
             // Only these sources need the search.
             Err(error) if needs_search(first) => {
-                return Err(Refusal::new(
-                    error.to_string(),
-                    "correct it, or use other credentials",
-                ));
+                let remedy = "correct it, or use other credentials";
+                return Err(Refusal::new(error.to_string(), remedy).at("credentials"));
             }
             Err(_) => Found::default(),
         };
@@ -81,7 +87,7 @@ impl Reach {
             places,
             is_tls,
             protocol: first.protocol,
-            users: users(&first.credentials, found)?,
+            users: users(&first.credentials, found).map_err(|refusal| refusal.at("credentials"))?,
         })
     }
 
@@ -124,8 +130,10 @@ fn endpoints(bucket: &Bucket, found: &Found, region: &str) -> Result<Vec<Endpoin
         bucket.endpoints.clone()
     };
     let each = texts.iter().map(|text| {
-        text.parse::<Endpoint>()
-            .map_err(|error| Refusal::new(error.to_string(), "write http://HOST:PORT"))
+        text.parse::<Endpoint>().map_err(|error| {
+            let remedy = "give a URL such as http://HOST:9000";
+            Refusal::new(error.to_string(), remedy).at("endpoints")
+        })
     });
     each.collect()
 }
@@ -137,6 +145,7 @@ fn site(bucket: &Bucket, endpoint: &Endpoint, region: &str) -> Result<Site, Refu
     };
     Site::new(&endpoint.authority(), region, addressing)
         .map_err(|error| Refusal::new(error.to_string(), "correct the endpoint or addressing"))
+        .map_err(|refusal| refusal.at("endpoints"))
 }
 
 fn places(protocol: Protocol, site: &Site, buckets: &[&Bucket]) -> Result<Vec<Place>, Refusal> {
@@ -172,6 +181,7 @@ fn transport(bucket: &Bucket, endpoints: Vec<Endpoint>) -> Result<Arc<Transport>
     };
     Transport::new(settings)
         .map_err(|error| Refusal::new(error.to_string(), "correct the endpoint or the file"))
+        .map_err(|refusal| refusal.at("ca_file"))
 }
 
 /// Proxy of the environment, unless the host is exempt.

@@ -1,27 +1,34 @@
 //! `candor check [PATH]`: what this storage is, what it should do, what it did, and whether to
 //! believe it.
 
+mod on_bucket;
+
 use candor_explore::CheckOptions;
 use candor_plan::{Bytes, Nanos, path_of};
 use candor_run::HostOptions;
 use clap::{Arg, ArgMatches, Command};
 
+use crate::commands::bucket::{self, Url};
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
 use crate::hosts::{self, Hosts};
 use crate::output;
 use crate::{commands, exit, parse, screen};
 
-const ABOUT: &str = "Measure a directory, file or block device, and report whether to believe the \
-                     result";
+const ABOUT: &str =
+    "Measure a directory, file, device or bucket; report whether to believe the result";
 
 const LONG_ABOUT: &str = "\
-Measure a directory, file or block device, and report whether to believe the result.
+Measure a directory, file, block device or bucket, and report whether to believe the result.
 
 Without PATH, that is the current directory. Inspects what is there, states what it should be \
 able to do, runs a short honest series (large blocks in sequence, 4 KiB at random one at a time \
 and many at once, durable writes; in a directory many small files as well), and reports what \
 each number means. In a directory it works in new files and removes them; an existing file or a \
 block device is only read, unless --write consents to its contents being destroyed.
+
+PATH may be s3://BUCKET/PREFIX. The series then puts, gets, lists and deletes new objects of \
+4 KiB, 8 MiB and 64 MiB (in parts) below the prefix, over 1, 16 and 64 connections, and removes \
+them.
 
 With --hosts all of them do it at once: in a shared directory each host has its own file, small \
 files count over all hosts, and all hosts take turns on a file or device.";
@@ -34,6 +41,12 @@ struct Given {
     write: bool,
     keep: bool,
     force: Option<String>,
+}
+
+impl Default for Given {
+    fn default() -> Given {
+        Given { time: Nanos::from_secs(90), size: None, write: false, keep: false, force: None }
+    }
 }
 
 const GROUPS: &[Group<Given>] = &[Group {
@@ -52,7 +65,8 @@ const GROUPS: &[Group<Given>] = &[Group {
         Flag {
             long: "size",
             takes: Takes::One("SIZE"),
-            help: "How much of the storage to use, such as 4g; by default as much as makes sense",
+            help: "How much of the storage to use, such as 4g; by default as much as makes \
+                   sense, and 1 GiB each of large objects and of objects in parts",
             fields: &[],
             set: |given, text| put_some(&mut given.size, parse::unit(text)),
         },
@@ -66,7 +80,7 @@ const GROUPS: &[Group<Given>] = &[Group {
         Flag {
             long: "keep",
             takes: Takes::Nothing,
-            help: "Keep the large file made in a directory",
+            help: "Keep the large file made in a directory, or the objects",
             fields: &[],
             set: |given, _| put(&mut given.keep, Ok(true)),
         },
@@ -82,20 +96,28 @@ const GROUPS: &[Group<Given>] = &[Group {
 
 /// The command line.
 pub fn command() -> Command {
-    Command::new("check")
+    let check = Command::new("check")
         .about(ABOUT)
         .long_about(LONG_ABOUT)
-        .arg(Arg::new("PATH").default_value(".").help("Directory, file or block device"))
+        .arg(Arg::new("PATH").default_value(".").help("Directory, file, device or s3://BUCKET"))
         .args(flag::args(GROUPS))
         .args(flag::args(hosts::FLAGS))
         .args(flag::args(output::OF_RUNS))
-        .after_help(exit::HELP)
+        .after_help(exit::HELP);
+    bucket::with_servers(check)
 }
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut given =
-        Given { time: Nanos::from_secs(90), size: None, write: false, keep: false, force: None };
+    let text = matches.get_one::<String>("PATH").map_or("", String::as_str);
+    if let Some(url) = Url::read(text) {
+        return on_bucket::main(url, matches, line);
+    }
+    if let Some(flag) = flag::given(bucket::SERVERS, matches).first() {
+        screen::error(&format!("--{flag} is for buckets, and {text} is none; leave it out"));
+        return exit::USAGE;
+    }
+    let mut given = Given::default();
     let output = match commands::flags(output::OF_RUNS, GROUPS, matches, &mut line, &mut given) {
         Ok(output) => output,
         Err(code) => return code,
@@ -106,7 +128,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         screen::problems(&problems, &line.source, output.color);
         return exit::USAGE;
     }
-    let path = matches.get_one::<String>("PATH").map(|text| path_of(text)).unwrap_or_default();
+    let path = path_of(text);
     let Given { time, size, write, keep, force } = given;
     // Only the hosts know whether the path is a directory on them.
     let is_dir = path.metadata().map_or(true, |at| at.is_dir());

@@ -6,6 +6,7 @@ mod engine;
 pub mod like;
 mod lists;
 mod options;
+mod s3;
 pub mod settings;
 pub mod suggest;
 mod work_names;
@@ -25,6 +26,7 @@ use self::draft::Draft;
 #[cfg(test)]
 pub use self::options::GROUPS;
 pub use self::options::RW_WORDS;
+use crate::commands::bucket;
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
 use crate::hosts::{self, Hosts};
 use crate::output::{self, Output};
@@ -135,6 +137,11 @@ pub fn how_args() -> impl Iterator<Item = Arg> {
 }
 
 impl How {
+    /// On these hosts, without further options.
+    pub fn on(hosts: Hosts) -> How {
+        How { hosts, ..How::default() }
+    }
+
     /// Sets everything that was given, and tells what could not be set.
     pub fn apply(&mut self, matches: &ArgMatches, line: &mut CommandLine) -> Vec<Problem> {
         let mut problems = flag::apply(HOW, matches, line, self);
@@ -145,7 +152,7 @@ impl How {
 
 /// The command line.
 pub fn command() -> Command {
-    Command::new("run")
+    let run = Command::new("run")
         .about(ABOUT)
         .long_about(LONG_ABOUT)
         .arg(Arg::new("FILE").help("A plan as TOML, or a stored report; - reads it from stdin"))
@@ -156,7 +163,8 @@ pub fn command() -> Command {
         .mut_arg("direct", |arg| arg.conflicts_with("buffered"))
         .mut_arg("like", |arg| arg.conflicts_with("FILE"))
         .mut_arg("seconds", |arg| arg.conflicts_with("time"))
-        .after_help(exit::HELP)
+        .after_help(exit::HELP);
+    bucket::with_servers(run)
 }
 
 /// Runs it.
@@ -252,7 +260,8 @@ pub fn drafted(
     execute(&plan, &line.source, how, &options, output)
 }
 
-fn execute(
+/// Runs a plan and shows its results; gives the exit code.
+pub fn execute(
     plan: &Plan,
     source: &Source,
     how: How,
@@ -305,7 +314,7 @@ fn plan(
              prints it as a plan"
         )));
     }
-    let flags = flag::given(options::GROUPS, matches);
+    let flags = given(matches);
     if let Some(what) = no_plan(file, !flags.is_empty()) {
         return Err(Unusable::Sentence(format!(
             "{file} {what}; to work on it, name it as the target: {}",
@@ -336,6 +345,7 @@ fn no_plan(file: &str, has_flags: bool) -> Option<&'static str> {
     let path = path_of(file);
     match path.metadata() {
         _ if file == "-" => None,
+        _ if file.starts_with(bucket::SCHEME) => Some("is a bucket, no plan"),
         Err(_) => has_flags.then_some("does not exist, so it is no plan"),
         Ok(metadata) if metadata.is_dir() => {
             (!path.join(run_dir::JSON).is_file()).then_some("is a directory, no plan")
@@ -399,6 +409,12 @@ fn on_target(file: &str, words: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
+/// Names of the flags that describe a job and were given.
+fn given(matches: &ArgMatches) -> Vec<&'static str> {
+    let of_job = flag::given(options::GROUPS, matches);
+    of_job.into_iter().chain(flag::given(bucket::SERVERS, matches)).collect()
+}
+
 fn by_flags(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Source), Unusable> {
     let lists = flag::lists_refused(options::GROUPS, matches, line);
     if !lists.is_empty() {
@@ -406,9 +422,14 @@ fn by_flags(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Sourc
     }
     let mut draft = Draft::default();
     let mut problems = flag::apply(options::GROUPS, matches, line, &mut draft);
+    problems.extend(flag::apply(bucket::SERVERS, matches, line, &mut draft.s3.bucket));
+    let given = given(matches);
     problems.extend(draft.lacks());
+    problems.extend(draft.misfits(&given));
     problems.extend(draft.contradicts());
-    problems.extend(lists::problems(&draft.lists, &flag::given(options::GROUPS, matches)));
+    // An order of offsets is part of --rw for files only.
+    let refining = if draft.is_s3() { &[] } else { &given[..] };
+    problems.extend(lists::problems(&draft.lists, refining));
     let source = line.source.clone();
     if problems.is_empty() {
         Ok((draft.plan(), source))

@@ -113,7 +113,7 @@ impl AnswerError {
 }
 
 impl fmt::Display for AnswerError {
-    /// Status, code, message, remedy and request id in one line.
+    /// Status, code, message and request id in one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let AnswerError { status, code, message, resource, request_id, .. } = self;
         write!(f, "HTTP {status}")?;
@@ -127,10 +127,7 @@ impl fmt::Display for AnswerError {
         if !request_id.is_empty() {
             write!(f, ", request {request_id}")?;
         }
-        match self.remedy() {
-            Some(remedy) => write!(f, "; {remedy}"),
-            None => Ok(()),
-        }
+        Ok(())
     }
 }
 

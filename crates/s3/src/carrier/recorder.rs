@@ -257,7 +257,7 @@ impl Recorder {
             class: failure.class,
             status: Some(failure.status).filter(|status| *status > 0),
             code: failure.code.clone(),
-            message: failure.message.clone(),
+            message: failure.to_string(),
             prefix: prefix[..end.unwrap_or(0)].to_owned(),
             request_id: Some(failure.request_id.clone()).filter(|id| !id.is_empty()),
             retry_after_s: failure.retry_after.map(|rest| rest.as_secs()),

@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use candor_blocks::engines;
 use candor_plan::blocks::{CallFlags, Engine, Uring};
-use candor_plan::{Blocks, Bytes, Job, Phase, Plan, PlanPath, Problem, Target, TargetKind};
+use candor_plan::{
+    Blocks, Bytes, Job, Objects, Phase, Plan, PlanPath, Problem, Target, TargetKind,
+};
 
 use super::lists::{self, List, Value};
+use super::s3::S3Draft;
 use super::work_names;
 
 /// One job under construction.
@@ -40,6 +43,8 @@ pub struct Draft {
     pub name: Option<String>,
     /// Flags that have lists; the job has the first value of each.
     pub lists: Vec<List>,
+    /// Buckets and objects, if targets are buckets.
+    pub s3: S3Draft,
 }
 
 /// Size of a target that has no bytes.
@@ -48,7 +53,8 @@ const NULL_SIZE: Bytes = Bytes(1 << 30);
 impl Draft {
     /// The option that is needed and was not given.
     pub fn lacks(&self) -> Option<Problem> {
-        (self.paths.is_empty() && self.engine().uses_targets()).then(|| {
+        let has_target = !self.paths.is_empty() || self.is_s3();
+        (!has_target && self.engine().uses_targets()).then(|| {
             Problem::error(
                 "no-targets",
                 PlanPath::root(),
@@ -137,7 +143,8 @@ impl Draft {
         value: fn(&str) -> Result<Value, String>,
     ) -> Result<(), String> {
         let values = lists::read(text, value)?;
-        values.iter().rev().for_each(|value| value.put(&mut self.job, &mut self.blocks));
+        let (job, blocks, work) = (&mut self.job, &mut self.blocks, &mut self.s3.work);
+        values.iter().rev().for_each(|value| value.put(job, blocks, work));
         if values.len() > 1 {
             self.lists.push(List { flag, values });
         }
@@ -146,6 +153,9 @@ impl Draft {
 
     /// The plan.
     pub fn plan(self) -> Plan {
+        if self.is_s3() {
+            return self.object_plan();
+        }
         let name = self.name.clone().unwrap_or_else(|| self.title());
         let targets = self.targets();
         let phase = |values: &Vec<&Value>| self.phase_of(&name, &targets, values);
@@ -171,7 +181,8 @@ impl Draft {
             targets: targets.iter().map(|target| target.name.clone()).collect(),
             ..self.job.clone()
         };
-        values.iter().for_each(|value| value.put(&mut job, &mut blocks));
+        let mut no_objects = Objects::default();
+        values.iter().for_each(|value| value.put(&mut job, &mut blocks, &mut no_objects));
         job.work = blocks.into();
         let name = if values.is_empty() { name.to_owned() } else { lists::name(values) };
         Phase { name, jobs: vec![job], ..self.phase.clone() }
@@ -196,17 +207,24 @@ impl Draft {
     /// its phases are named, are named themselves: `random read 4 KiB, by depth`.
     fn title(&self) -> String {
         let blocks = &self.blocks;
-        let is_list = |flag: &str| self.lists.iter().any(|list| list.flag == flag);
-        let amount = |flag: &str, number: u32| {
-            (number != 1 && !is_list(flag)).then(|| format!("{flag} {number}"))
-        };
-        let kind = (!is_list("rw")).then(|| work_names::kind(blocks.mix, &blocks.access));
-        let size = (!is_list("bs")).then(|| work_names::size(&blocks.size.read));
+        let kind = (!self.is_list("rw")).then(|| work_names::kind(blocks.mix, &blocks.access));
+        let size = (!self.is_list("bs")).then(|| work_names::size(&blocks.size.read));
         let work: Vec<String> = [kind, size].into_iter().flatten().collect();
         let work = (!work.is_empty()).then(|| work.join(" "));
         let lists: Vec<&str> = self.lists.iter().map(|list| list.flag).collect();
         let by = (!lists.is_empty()).then(|| format!("by {}", lists.join(" and ")));
-        let parts = [work, amount("depth", blocks.depth), amount("workers", self.job.workers), by];
+        let workers = self.amount("workers", self.job.workers);
+        let parts = [work, self.amount("depth", blocks.depth), workers, by];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// True if a flag has several values.
+    pub fn is_list(&self, flag: &str) -> bool {
+        self.lists.iter().any(|list| list.flag == flag)
+    }
+
+    /// The value of a flag for a title, unless it is 1 or a list.
+    pub fn amount(&self, flag: &str, number: u32) -> Option<String> {
+        (number != 1 && !self.is_list(flag)).then(|| format!("{flag} {number}"))
     }
 }

@@ -45,12 +45,13 @@ pub fn plan(
     line: &mut CommandLine,
 ) -> Result<Plan, (Vec<Problem>, Source)> {
     let (mut plan, _) = text::read("a shipped plan", shipped)?;
-    let given = flag::given(GROUPS, matches);
+    let given = super::given(matches);
     let mut problems: Vec<Problem> =
         given.iter().filter(|flag| !BESIDE.contains(flag)).map(|flag| beside(flag)).collect();
     let mut draft = Draft { target: template(&plan), ..Draft::default() };
     problems.extend(flag::apply(GROUPS, matches, line, &mut draft));
     problems.extend(draft.lacks());
+    problems.extend(draft.is_s3().then(no_bucket));
     if !problems.is_empty() {
         return Err((problems, line.source.clone()));
     }
@@ -69,6 +70,13 @@ pub fn plan(
     plan.repeats = draft.repeats.unwrap_or(plan.repeats);
     plan.seed = draft.seed.unwrap_or(plan.seed);
     Ok(plan)
+}
+
+fn no_bucket() -> Problem {
+    let message =
+        "the shipped plans of --like work on files and devices, and the target is a bucket";
+    let remedy = "name a file or a device, or run candor scenario run data-loader-s3 s3://…";
+    Problem::error("like", PlanPath::from("--target"), message, remedy)
 }
 
 fn beside(flag: &str) -> Problem {

@@ -2,9 +2,10 @@
 
 use candor_plan::blocks::{Access, Blocks};
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
-use candor_plan::{Job, Phase, Plan, PlanPath, Problem};
+use candor_plan::{Bytes, Job, Objects, Phase, Plan, PlanPath, Problem};
 use candor_record::fmt;
 
+use super::s3::Operations;
 use super::work_names;
 
 /// Most flags with lists.
@@ -15,8 +16,12 @@ const LISTS_MAX: usize = 2;
 pub enum Value {
     /// `--rw`.
     Rw(Mix, Access),
+    /// `--rw` of buckets.
+    Ops(Operations),
     /// `--bs`.
     Size(SizeSpec),
+    /// `--bs` of buckets.
+    Range(Bytes),
     /// `--depth`.
     Depth(u32),
     /// `--workers`.
@@ -25,10 +30,12 @@ pub enum Value {
 
 impl Value {
     /// Sets it.
-    pub fn put(&self, job: &mut Job, blocks: &mut Blocks) {
+    pub fn put(&self, job: &mut Job, blocks: &mut Blocks, objects: &mut Objects) {
         match self {
             Value::Rw(mix, access) => (blocks.mix, blocks.access) = (*mix, access.clone()),
+            Value::Ops(operations) => operations.put(objects),
             Value::Size(size) => blocks.size = PerDirection::all(size.clone()),
+            Value::Range(size) => objects.range = Some(*size),
             Value::Depth(depth) => blocks.depth = *depth,
             Value::Workers(workers) => job.workers = *workers,
         }
@@ -38,7 +45,9 @@ impl Value {
     fn name(&self) -> String {
         match self {
             Value::Rw(mix, access) => work_names::kind(*mix, access),
+            Value::Ops(operations) => operations.name(),
             Value::Size(size) => work_names::size(size),
+            Value::Range(size) => work_names::size(&SizeSpec::Fixed(*size)),
             Value::Depth(depth) => format!("depth {depth}"),
             Value::Workers(workers) => fmt::counted(u64::from(*workers), "worker"),
         }

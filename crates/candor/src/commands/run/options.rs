@@ -2,6 +2,7 @@
 
 mod cache;
 mod engine;
+pub mod objects;
 mod pattern;
 mod target;
 mod timing;
@@ -21,6 +22,7 @@ pub const GROUPS: &[Group<Draft>] = &[
     Group { title: "Time and rate", flags: timing::FLAGS },
     Group { title: "Durability and cache", flags: cache::FLAGS },
     Group { title: "Content and verification", flags: cache::CONTENT },
+    Group { title: "S3", flags: objects::FLAGS },
 ];
 
 #[cfg(test)]
@@ -28,6 +30,8 @@ mod tests {
     use candor_plan::blocks::{Engine, Uring};
 
     use super::*;
+    use crate::commands::bucket::Url;
+    use crate::commands::run::s3::S3Draft;
     use crate::flag::Takes;
 
     /// The places that rows claim to set are places of a plan.
@@ -36,7 +40,11 @@ mod tests {
         let ring = Uring { sqpoll: true, iopoll: true, nop: true, ..Uring::DEFAULT };
         let (engine, uring) = (Some(Engine::IO_URING), Some((ring, "sqpoll")));
         let draft = Draft { engine, uring, ..Draft::default() };
-        let text = candor_plan::text::to_json(&draft.plan());
+        let url = Url { bucket: "data".into(), prefix: String::new() };
+        let s3 = S3Draft { urls: vec![url], ..S3Draft::default() };
+        let of_bucket = Draft { s3, ..Draft::default() }.plan();
+        let texts = [draft.plan(), of_bucket].map(|plan| candor_plan::text::to_json(&plan));
+        let text = texts.concat();
         for flag in GROUPS.iter().flat_map(|group| group.flags) {
             assert!(!flag.fields.is_empty(), "{} sets nothing", flag.long);
             for field in flag.fields {
@@ -65,6 +73,13 @@ mod tests {
                     "continue_on_mismatch",
                     "length",
                     "wants_cache",
+                    "part",
+                    "checksum",
+                    "payload",
+                    "attempts",
+                    "prefix",
+                    "expect_continue",
+                    "quick_ack",
                 ];
                 assert!(known || optional.contains(&key), "{}: no key {key}", flag.long);
             }

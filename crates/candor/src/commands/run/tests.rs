@@ -1,6 +1,7 @@
 //! From words to plans, and to messages about them.
 
 mod rows;
+mod s3;
 
 use candor_plan::{Nanos, Stop, check, text};
 use insta::assert_snapshot;
@@ -203,7 +204,7 @@ fn all_wrong_values_are_reported_at_once() {
         1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
           |                                ^^^^^^^^^^^^
           |
-          = help: --rw WORD[,WORD…]: read, write, trim, rw (half and half); at random: randread, …; a list runs each
+          = help: --rw WORD[,WORD…]: read, write, trim, rw, randread, …; of buckets get, put, get:70,put:30, …; a list runs each
 
         error[value]: `4q` is not a size; write a whole number of bytes, with k, m, g, t or p (powers of 1024) or kB, MB, … (powers of 1000)
          --> command line:1:45
@@ -211,7 +212,7 @@ fn all_wrong_values_are_reported_at_once() {
         1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
           |                                             ^^^^^^^
           |
-          = help: --bs SIZE[,SIZE…]: Bytes per operation: 4k, a range 4k-64k, weights 4k:60,64k:40; a list runs each [default: 4k]
+          = help: --bs SIZE[,SIZE…]: Bytes per operation: 4k, 4k-64k, 4k:60,64k:40; of buckets, per range; a list runs each [default: 4k]
 
         error[value]: `many` is not a whole number, or is too large
          --> command line:1:53

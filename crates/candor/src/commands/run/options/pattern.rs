@@ -6,6 +6,7 @@ use candor_plan::units::{Mix, PerDirection};
 use crate::commands::run::access;
 use crate::commands::run::draft::Draft;
 use crate::commands::run::lists::Value;
+use crate::commands::run::s3::Operations;
 use crate::flag::{Flag, Takes, put, put_some};
 use crate::parse::{one_of, percent, unit};
 
@@ -14,9 +15,13 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "rw",
         takes: Takes::One("WORD[,WORD…]"),
-        help: "read, write, trim, rw (half and half); at random: randread, …; a list runs each",
+        help: "read, write, trim, rw, randread, …; of buckets get, put, get:70,put:30, …; a list \
+               runs each",
         fields: &["phase[0].job[0].work.blocks.mix", "phase[0].job[0].work.blocks.access"],
         set: |draft, text| {
+            if draft.is_s3() {
+                return draft.take("rw", text, |text| Ok(Value::Ops(Operations::read(text)?)));
+            }
             draft.take("rw", text, |word| {
                 let (mix, access) = one_of(word, &KINDS)?;
                 Ok(Value::Rw(mix, access))
@@ -33,10 +38,19 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "bs",
         takes: Takes::One("SIZE[,SIZE…]"),
-        help: "Bytes per operation: 4k, a range 4k-64k, weights 4k:60,64k:40; a list runs each \
-               [default: 4k]",
-        fields: &["phase[0].job[0].work.blocks.size"],
-        set: |draft, text| draft.take("bs", text, |text| Ok(Value::Size(unit(text)?))),
+        help: "Bytes per operation: 4k, 4k-64k, 4k:60,64k:40; of buckets, per range; a list runs \
+               each [default: 4k]",
+        fields: &[
+            "phase[0].job[0].work.blocks.size",
+            "phase[0].job[0].work.objects.range",
+            "phase[1].job[0].work.objects.range",
+        ],
+        set: |draft, text| {
+            if draft.is_s3() {
+                return draft.take("bs", text, |text| Ok(Value::Range(unit(text)?)));
+            }
+            draft.take("bs", text, |text| Ok(Value::Size(unit(text)?)))
+        },
     },
     Flag {
         long: "access",

@@ -2,6 +2,7 @@
 
 use candor_plan::{Layout, path_of};
 
+use crate::commands::bucket::Url;
 use crate::commands::run::draft::Draft;
 use crate::flag::{Flag, Takes, put, put_some};
 use crate::parse::{number, one_of, percent, unit};
@@ -11,21 +12,26 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "target",
         takes: Takes::Many("PATH"),
-        help: "File, directory or block device to work on; may be given several times",
-        fields: &["target[].path"],
+        help: "File, directory, device or bucket (s3 URL) to work on; may be given several times",
+        fields: &["target[].path", "bucket[].bucket"],
         set: |draft, text| {
-            draft.paths.push(path_of(text));
+            match Url::read(text) {
+                Some(url) => draft.s3.urls.push(url?),
+                None => draft.paths.push(path_of(text)),
+            }
             Ok(())
         },
     },
     Flag {
         long: "size",
         takes: Takes::One("SIZE"),
-        help: "Bytes used of each file or of the device, or 90% of it or of what is free \
-               [default: all]",
-        fields: &["target[0].size", "target[0].size_percent"],
+        help: "Bytes of each file or device, or 90% of it or free space; of buckets, per object \
+               [default: all, 1m]",
+        fields: &["target[0].size", "target[0].size_percent", "bucket[0].keys.tree.file_size"],
         set: |draft, text| {
-            if text.ends_with('%') {
+            if draft.is_s3() {
+                put_some(&mut draft.s3.size, unit(text))
+            } else if text.ends_with('%') {
                 put_some(&mut draft.target.size_percent, percent(text))
             } else {
                 put_some(&mut draft.target.size, unit(text))
@@ -65,15 +71,16 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "keep",
         takes: Takes::Nothing,
-        help: "Keep the files that candor makes",
-        fields: &["target[0].keep"],
+        help: "Keep the files or objects that candor makes",
+        fields: &["target[0].keep", "bucket[0].keep"],
         set: |draft, _| put(&mut draft.target.keep, Ok(true)),
     },
     Flag {
         long: "overwrite",
         takes: Takes::Nothing,
-        help: "Consent to destroy what is on the target: a device, or a file candor did not make",
-        fields: &["target[0].overwrite"],
+        help: "Consent to destroy what is on the target: a device, or files or objects candor \
+               did not make",
+        fields: &["target[0].overwrite", "bucket[0].overwrite"],
         set: |draft, _| put(&mut draft.target.overwrite, Ok(true)),
     },
     Flag {

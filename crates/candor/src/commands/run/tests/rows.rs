@@ -32,12 +32,36 @@ const PARTNERS: &Partners = &[
     ("--target /data/a --target /data/b --size 1g", &["per-target"]),
     ("--target /data/file --size 1g --rw write --seconds 1", &["until-full"]),
     ("--target /data/file --size 1g", &["like"]),
+    (
+        "--target s3://data/a --rw put",
+        &[
+            "addressing",
+            "anonymous",
+            "ca-file",
+            "checksum",
+            "create",
+            "credentials",
+            "endpoint",
+            "expect-continue",
+            "insecure",
+            "objects",
+            "part",
+            "payload",
+            "prefix-hash",
+            "profile",
+            "quick-ack",
+            "region",
+            "retries",
+        ],
+    ),
+    ("--target s3://data/a --rw get", &["existing"]),
 ];
 
 /// Values of flags whose kind does not give one.
 const EXAMPLES: &[(&str, &str)] = &[
     ("access", "zipf:1.2"),
     ("advice", "random"),
+    ("checksum", "sha256"),
     ("csv-of", "samples"),
     ("depth", "4"),
     ("engine", "libaio"),
@@ -64,7 +88,7 @@ fn rows() -> Vec<(&'static str, flag::Takes)> {
         let flags = groups.iter().flat_map(|group| group.flags);
         flags.map(|flag| (flag.long, flag.takes))
     }
-    let all = of(options::GROUPS).chain(of(SHIPPED)).chain(of(HOW));
+    let all = of(options::GROUPS).chain(of(bucket::SERVERS)).chain(of(SHIPPED)).chain(of(HOW));
     all.chain(of(hosts::FLAGS)).chain(of(output::OF_RUNS)).collect()
 }
 
@@ -80,7 +104,7 @@ fn example(long: &str, takes: flag::Takes) -> Option<String> {
         "PCT" => "50",
         "TIME" => "2s",
         form if form.contains('|') => form.rsplit('|').next().unwrap_or_default(),
-        "FILE" | "DIR" | "NAME" | "HOST,…" | "COMMAND" => "x",
+        "FILE" | "DIR" | "NAME" | "URL" | "HOST,…" | "COMMAND" => "x",
         _ => "4",
     };
     Some(known.unwrap_or(of_form).to_owned())
@@ -126,6 +150,8 @@ const READERS: &[&str] = &[
     "engine/src",
     "entries/src",
     "memory/src",
+    "objects/src",
+    "s3/src",
     "run/src",
     "fleet/src",
     "show/src",
