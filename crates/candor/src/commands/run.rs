@@ -5,6 +5,7 @@ mod draft;
 mod engine;
 pub mod like;
 mod lists;
+mod object_plan;
 mod options;
 mod s3;
 pub mod settings;

@@ -313,12 +313,11 @@ mod tests {
         assert_eq!(times, [None, Some(Nanos(5)), Some(Nanos(5))], "filling takes its time");
         let saved = of("checkpoint-files").targets[0].tree.clone().expect("a tree");
         assert_eq!((saved.items, saved.file_size), (1, SizeSpec::Fixed(Bytes(26 << 20))));
-        let of_bucket = |name: &str| match &of(name).buckets[0].keys {
-            Keys::Tree(tree) => (tree.items, tree.file_size.clone()),
-            keys => panic!("{keys:?}"),
-        };
-        assert_eq!(of_bucket("lakehouse"), (1, SizeSpec::Fixed(Bytes(102 << 20))));
-        assert_eq!(of_bucket("data-loader-s3"), (6, SizeSpec::Fixed(Bytes(8 << 20))));
+        for (name, items, mib) in [("lakehouse", 1, 102), ("data-loader-s3", 6, 8)] {
+            let Keys::Tree(tree) = &of(name).buckets[0].keys else { panic!("{name}") };
+            let size = SizeSpec::Fixed(Bytes(mib << 20));
+            assert_eq!((tree.items, &tree.file_size), (items, &size), "{name}");
+        }
         assert_eq!(of("small-files").targets[0].tree.as_ref().map(|tree| tree.items), Some(25));
         assert!(named(Some("none")).is_err_and(|why| why.contains("small-files, shared-file")));
         assert!(named(None).is_err());

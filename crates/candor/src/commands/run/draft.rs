@@ -9,7 +9,7 @@ use candor_plan::{
 };
 
 use super::lists::{self, List, Value};
-use super::s3::S3Draft;
+use super::s3::S3Job;
 use super::work_names;
 
 /// One job under construction.
@@ -44,7 +44,7 @@ pub struct Draft {
     /// Flags that have lists; the job has the first value of each.
     pub lists: Vec<List>,
     /// Buckets and objects, if targets are buckets.
-    pub s3: S3Draft,
+    pub s3: S3Job,
 }
 
 /// Size of a target that has no bytes.

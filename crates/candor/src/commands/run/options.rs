@@ -31,7 +31,7 @@ mod tests {
 
     use super::*;
     use crate::commands::bucket::Url;
-    use crate::commands::run::s3::S3Draft;
+    use crate::commands::run::s3::S3Job;
     use crate::flag::Takes;
 
     /// The places that rows claim to set are places of a plan.
@@ -41,7 +41,7 @@ mod tests {
         let (engine, uring) = (Some(Engine::IO_URING), Some((ring, "sqpoll")));
         let draft = Draft { engine, uring, ..Draft::default() };
         let url = Url { bucket: "data".into(), prefix: String::new() };
-        let s3 = S3Draft { urls: vec![url], ..S3Draft::default() };
+        let s3 = S3Job { urls: vec![url], ..S3Job::default() };
         let of_bucket = Draft { s3, ..Draft::default() }.plan();
         let texts = [draft.plan(), of_bucket].map(|plan| candor_plan::text::to_json(&plan));
         let text = texts.concat();
