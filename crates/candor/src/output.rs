@@ -106,7 +106,8 @@ const CSV_OF: Flag<Output> = Flag {
     takes: Takes::One("TABLE"),
     help: "The table that --csv writes, as docs/csv.md describes them: overview (results, targets \
            and samples in one), samples, percentiles, histograms, devices, requests, \
-           request_histograms, repeats, sweep or hosts [default: overview]",
+           request_histograms, repeats, sweep, hosts, http_requests, http_servers or \
+           http_failures [default: overview]",
     fields: &[],
     set: |output, text| {
         let words = Table::ALL.map(|table| (table.name(), table));

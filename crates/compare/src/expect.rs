@@ -162,13 +162,13 @@ impl Expect {
             kind => kind.label(),
         };
         let name = format!("The {figure} of {}{phase}", of.operation);
-        let limit = self.kind.text(self.limit);
+        let limit = self.kind.text_of(of.operation, self.limit);
         let Some(value) = of.value else {
             return format!(
                 "{name} is unknown: too few operations, or none measured; limit {limit}."
             );
         };
-        let value = self.kind.text(value);
+        let value = self.kind.text_of(of.operation, value);
         let mean = match of.phase.kept.len() {
             0 | 1 => String::new(),
             count => format!(" (mean of {count} runs)"),

@@ -129,7 +129,7 @@ fn figure_text(figure: &FigureChange, several: bool) -> String {
 /// The figure by its operation, and by its phase where there are several.
 pub fn name(figure: &FigureChange, several: bool) -> String {
     let phase = if several { format!(" in {}", figure.phase) } else { String::new() };
-    format!("{} of {}{phase}", figure.kind.label(), figure.operation)
+    format!("{} of {}{phase}", figure.kind.label_of(&figure.operation), figure.operation)
 }
 
 /// The interval of a change: `from -3.6 % to -2.5 %`.

@@ -1,8 +1,8 @@
 //! Rates of an interval or of a result, each in its unit.
 
-use candor_plan::work::Figure;
+use candor_plan::work::{Figure, is_request};
 
-use candor_record::fmt::ratio;
+use candor_record::fmt::{REQUESTS_PER_S, ratio};
 use candor_record::{DeviceSample, Measurement, Sample};
 
 /// Rates of all jobs together.
@@ -12,6 +12,8 @@ pub struct Rates {
     pub io_per_s: Option<f64>,
     /// Operations on names per second; absent if the work has none.
     pub names_per_s: Option<f64>,
+    /// Requests on objects per second; absent if the work has none.
+    pub requests_per_s: Option<f64>,
     /// Bytes per second, without trims.
     pub bytes_per_s: f64,
 }
@@ -21,10 +23,11 @@ impl Rates {
     pub fn of_samples<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Rates {
         let mut rates = Rates::default();
         for sample in samples.into_iter().filter(|sample| sample.length_ns > 0) {
+            let is_http = sample.operations.iter().any(|op| is_request(&op.name));
             for op in &sample.operations {
-                let [ops, bytes] =
+                let [ops_per_s, bytes_per_s] =
                     [op.ops, op.bytes].map(|count| per_second(count, sample.length_ns));
-                rates.add(op.figure, ops, bytes);
+                rates.add(Done { figure: op.figure, is_http, ops_per_s, bytes_per_s });
             }
         }
         rates
@@ -33,26 +36,41 @@ impl Rates {
     /// Rates of the jobs of a phase, each over its own time.
     pub fn of_results<'a>(measurements: impl IntoIterator<Item = &'a Measurement>) -> Rates {
         let mut rates = Rates::default();
-        for op in measurements.into_iter().flat_map(|measured| &measured.operations) {
-            rates.add(op.figure, op.ops_per_s, op.bytes_per_s);
+        for measured in measurements {
+            let is_http = measured.http.is_some();
+            for op in &measured.operations {
+                let (ops_per_s, bytes_per_s) = (op.ops_per_s, op.bytes_per_s);
+                rates.add(Done { figure: op.figure, is_http, ops_per_s, bytes_per_s });
+            }
         }
         rates
     }
 
-    /// Operations per second; for work of both kinds, the larger rate.
+    /// Operations per second; for work of several kinds, the largest rate.
     pub fn ops_per_s(&self) -> Option<f64> {
-        let (io, names) = (self.io_per_s, self.names_per_s);
-        if io.unwrap_or(0.0) < names.unwrap_or(0.0) { names } else { io.or(names) }
+        self.largest().map(|(rate, _)| rate)
     }
 
-    /// Whether operations on names are the larger part of the work.
-    pub fn is_of_names(&self) -> bool {
-        self.names_per_s.is_some()
-            && self.io_per_s.unwrap_or(0.0) <= self.names_per_s.unwrap_or(0.0)
+    /// Unit of [`Rates::ops_per_s`].
+    pub fn unit(&self) -> &'static str {
+        self.largest().map_or("IOPS", |(_, unit)| unit)
     }
 
-    fn add(&mut self, figure: Figure, ops_per_s: f64, bytes_per_s: f64) {
+    fn largest(&self) -> Option<(f64, &'static str)> {
+        let all = [
+            (self.io_per_s, "IOPS"),
+            (self.names_per_s, "ops/s"),
+            (self.requests_per_s, REQUESTS_PER_S),
+        ];
+        let known = all.into_iter().filter_map(|(rate, unit)| Some((rate?, unit)));
+        known.max_by(|(one, _), (other, _)| one.total_cmp(other))
+    }
+
+    fn add(&mut self, Done { figure, is_http, ops_per_s, bytes_per_s }: Done) {
         match figure {
+            figure if is_http && figure.is_work() => {
+                *self.requests_per_s.get_or_insert_default() += ops_per_s;
+            }
             Figure::Read | Figure::Write | Figure::Trim => {
                 *self.io_per_s.get_or_insert_default() += ops_per_s;
             }
@@ -64,6 +82,15 @@ impl Rates {
         }
         self.bytes_per_s += if figure == Figure::Trim { 0.0 } else { bytes_per_s };
     }
+}
+
+/// Rates of one operation.
+struct Done {
+    figure: Figure,
+    /// The operation is a request on objects.
+    is_http: bool,
+    ops_per_s: f64,
+    bytes_per_s: f64,
 }
 
 /// A count within `length_ns`, per second; 0 if the time is 0.
@@ -116,7 +143,9 @@ mod tests {
 
     fn sum(rates: &[(Figure, f64, f64)]) -> (Option<f64>, Option<f64>, f64) {
         let mut sum = Rates::default();
-        rates.iter().for_each(|(figure, ops, bytes)| sum.add(*figure, *ops, *bytes));
+        for (figure, ops_per_s, bytes_per_s) in rates.iter().copied() {
+            sum.add(Done { figure, is_http: false, ops_per_s, bytes_per_s });
+        }
         (sum.io_per_s, sum.names_per_s, sum.bytes_per_s)
     }
 
@@ -134,11 +163,30 @@ mod tests {
 
     #[test]
     fn the_larger_part_stands_for_all() {
-        let both = Rates { io_per_s: Some(3.0), names_per_s: Some(9.0), bytes_per_s: 0.0 };
-        assert_eq!((both.ops_per_s(), both.is_of_names()), (Some(9.0), true));
+        let (io_per_s, names_per_s) = (Some(3.0), Some(9.0));
+        let both = Rates { io_per_s, names_per_s, ..Rates::default() };
+        assert_eq!((both.ops_per_s(), both.unit()), (Some(9.0), "ops/s"));
         let blocks = Rates { names_per_s: None, ..both };
-        assert_eq!((blocks.ops_per_s(), blocks.is_of_names()), (Some(3.0), false));
+        assert_eq!((blocks.ops_per_s(), blocks.unit()), (Some(3.0), "IOPS"));
         assert_eq!(Rates::default().ops_per_s(), None);
+    }
+
+    fn op(name: &str, figure: Figure, ops: u64) -> OpSample {
+        OpSample { name: name.into(), figure, ops, bytes: 1000 * ops, ..OpSample::default() }
+    }
+
+    #[test]
+    fn requests_on_objects_have_a_unit_of_their_own() {
+        let all = vec![
+            op("get", Figure::Read, 30),
+            op("head", Figure::Names, 10),
+            op("object", Figure::Item, 7),
+        ];
+        let sample = Sample { length_ns: 1_000_000_000, operations: all, ..Sample::default() };
+        let rates = Rates::of_samples([&sample]);
+        assert_eq!((rates.requests_per_s, rates.unit()), (Some(40.0), "req/s"));
+        assert_eq!((rates.io_per_s, rates.names_per_s), (None, None));
+        assert_eq!(rates.bytes_per_s, 40_000.0);
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod conditions;
 
 use candor_plan::blocks::{Arrival, Pace};
 use candor_plan::work::Figure;
-use candor_plan::{Job, PathText, Phase, Plan, Work};
+use candor_plan::{Job, Objects, PathText, Phase, Plan, Work};
 
 use candor_record::fmt::ratio;
 use candor_record::results::{
@@ -78,7 +78,9 @@ fn job(plan: &Plan, phase: Option<&Phase>, measured: &Measurement) -> JobResults
     let mut jobs = phase.iter().flat_map(|phase| &phase.jobs);
     let planned = jobs.find(|job| job.name == measured.job);
     let features = &measured.engine.features;
-    let targets = planned.iter().flat_map(|job| &job.targets);
+    let paths = planned.iter().flat_map(|job| &job.targets);
+    let paths = paths.filter_map(|name| Some(plan.target(name)?.path.text()));
+    let buckets = planned.iter().flat_map(|job| buckets(plan, job));
     let occurred = measured.operations.iter().filter(|op| op.ops > 0 || op.failed > 0);
     let mut operations: Vec<OpResults> =
         occurred.map(|op| operation(op, &measured.samples)).collect();
@@ -88,8 +90,11 @@ fn job(plan: &Plan, phase: Option<&Phase>, measured: &Measurement) -> JobResults
         load: planned.map(load).unwrap_or_default(),
         conditions: phase
             .map(|phase| conditions::of_job(phase, &measured.job, features))
-            .unwrap_or_default(),
-        targets: targets.filter_map(|name| Some(plan.target(name)?.path.text())).collect(),
+            .unwrap_or_default()
+            .into_iter()
+            .chain(measured.http.iter().flat_map(|http| conditions::of_http(http)))
+            .collect(),
+        targets: paths.chain(buckets).collect(),
         elapsed_ns: measured.elapsed_ns,
         operations,
     }
@@ -127,8 +132,31 @@ pub fn load(job: &Job) -> Load {
             let steps: Vec<_> = entries.steps.iter().map(|step| step.name()).collect();
             Load { access: Some(steps.join(",")), workers, ..Load::default() }
         }
+        Work::Objects(objects) => of_objects(objects, workers),
         _ => Load { workers, ..Load::default() },
     }
+}
+
+/// The load of requests on objects.
+fn of_objects(objects: &Objects, workers: Option<u32>) -> Load {
+    let ops: Vec<_> = objects.ops().map(|op| op.operation().name).collect();
+    let even = even(&objects.pace);
+    Load {
+        access: Some(ops.join(",")),
+        block_bytes: objects.range.or(objects.part).map(|bytes| bytes.0),
+        depth: Some(objects.depth),
+        workers,
+        is_paced: objects.pace.is_rated() || objects.pace.think.is_some(),
+        held_ops_per_s: even.and_then(|pace| Some(pace.ops?.0 as f64)),
+        held_bytes_per_s: even.and_then(|pace| Some(pace.bytes?.0 as f64)),
+    }
+}
+
+/// URLs of the buckets of a job.
+fn buckets(plan: &Plan, job: &Job) -> Vec<String> {
+    let names = job.work.objects().map_or(&[][..], |objects| &objects.buckets);
+    let known = names.iter().filter_map(|name| plan.bucket(name));
+    known.map(|bucket| format!("s3://{}/{}", bucket.bucket, bucket.prefix)).collect()
 }
 
 /// The pace, if its gaps are even.

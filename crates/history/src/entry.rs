@@ -195,10 +195,14 @@ impl Read {
 
 /// Conditions of the environment under which work has a series of its own, by the beginnings of
 /// their names. A change of another one, such as the kernel, is named where a trend changed.
-const OF_SERIES: [&str; 6] = [
+const OF_SERIES: [&str; 10] = [
     "filesystem",
     "server",
     "device",
+    "endpoints",
+    "versioning",
+    "encryption",
+    "storage class",
     "I/O limits of the control group",
     "CPUs of the control group",
     "memory of the control group",

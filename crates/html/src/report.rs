@@ -2,10 +2,11 @@
 
 mod charts;
 
+use candor_record::fmt::REQUESTS_PER_S;
 use candor_record::{Report, Verdict};
-use candor_show::charts::requests as drawn;
+use candor_show::charts::{Kind, Run, chart, requests as drawn};
 use candor_show::report::parts as shown;
-use candor_show::report::parts::{Folded, ResultRow};
+use candor_show::report::parts::{Folded, HttpPart, ResultRow};
 use candor_show::{Align, Cell, Style, Tone, facts, requests};
 
 use crate::markup::Markup;
@@ -31,6 +32,7 @@ pub fn report(report: &Report, json: &str, csv: &str) -> String {
         section("expectations", "Expectations", "Expectations", expectations(report)),
         section("timeline", "Timeline", "Timeline", pictures.timeline()),
         section("latency", "Latency distribution", "Latency", pictures.latency()),
+        section("http", "HTTP requests", "HTTP", http_requests(report)),
         section(
             "requests",
             "Requests that reached the devices",
@@ -225,7 +227,7 @@ fn own_numbers(heads: &[String], rows: &[ResultRow]) -> Vec<(String, String)> {
     if !row.numbers.iter().any(Cell::holds_value) {
         // A title, with a row for each operation below.
         let of = |row: &ResultRow| {
-            let iops = with_unit(row, heads, "IOPS")?;
+            let iops = operations(row, heads)?;
             let name = row.name.trim();
             let p99 = number(row, heads, "p99").map(|text| (format!("{name}, p99"), text));
             Some(std::iter::once((name.to_owned(), iops)).chain(p99))
@@ -236,7 +238,7 @@ fn own_numbers(heads: &[String], rows: &[ResultRow]) -> Vec<(String, String)> {
     let used = about.filter(|about| !about.used.is_empty());
     let used = used.map(|about| (format!("of {} at most", about.at_most), about.used.clone()));
     let tiles = [
-        ("operations", with_unit(row, heads, "IOPS")),
+        ("operations", operations(row, heads)),
         ("throughput", with_unit(row, heads, "MB/s")),
         ("median latency", number(row, heads, "p50")),
         ("p99 latency", number(row, heads, "p99")),
@@ -249,6 +251,11 @@ fn own_numbers(heads: &[String], rows: &[ResultRow]) -> Vec<(String, String)> {
 fn number(row: &ResultRow, heads: &[String], head: &str) -> Option<String> {
     let at = heads.iter().position(|name| name == head)?;
     row.numbers.get(at).filter(|cell| cell.holds_value()).map(|cell| cell.text.clone())
+}
+
+/// The rate of operations: of requests, if the work is on objects.
+fn operations(row: &ResultRow, heads: &[String]) -> Option<String> {
+    with_unit(row, heads, "IOPS").or_else(|| with_unit(row, heads, REQUESTS_PER_S))
 }
 
 fn with_unit(row: &ResultRow, heads: &[String], head: &str) -> Option<String> {
@@ -293,7 +300,7 @@ fn results(report: &Report) -> Markup {
 }
 
 fn is_rate(head: &str) -> bool {
-    ["IOPS", "MB/s", "MiB/s"].contains(&head)
+    ["IOPS", REQUESTS_PER_S, "objects/s", "keys/s", "MB/s", "MiB/s"].contains(&head)
 }
 
 /// Columns that a narrow screen leaves out.
@@ -455,6 +462,32 @@ fn block_requests(report: &Report) -> Markup {
         } else {
             draw(&mut body);
         }
+    }
+    body
+}
+
+/// Steps, servers and facts of HTTP requests, and the times to the first byte as a histogram.
+fn http_requests(report: &Report) -> Markup {
+    let mut body = Markup::new();
+    let all = shown::http(report);
+    if all.is_empty() {
+        return body;
+    }
+    let about = "Medians, each followed by the 99th percentile where p99 is next to it. An attempt \
+        includes all its steps.";
+    body.element("p", &[("class", "dim")], about);
+    for HttpPart { name, steps, servers, facts } in &all {
+        body.element("h3", &[], name);
+        parts::table(&mut body, &format!("Steps of requests, {name}"), steps);
+        if let Some(servers) = servers {
+            parts::table(&mut body, &format!("Servers, {name}"), servers);
+        }
+        parts::named(&mut body, facts);
+    }
+    let results = shown::first_bytes(report);
+    let run = Run { name: "", results: &results, report: None };
+    if let Ok(drawn) = chart(Kind::Histogram, &[run]) {
+        figure(&mut body, "first-byte", &drawn, Heading::Own);
     }
     body
 }

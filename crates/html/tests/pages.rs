@@ -3,7 +3,8 @@
 #[path = "browser/reports.rs"]
 mod reports;
 
-use candor_record::Limit;
+use candor_record::http::{HttpOp, HttpStats};
+use candor_record::{Histogram, Latency, Limit};
 
 /// The page of a recorded report.
 fn page(name: &str) -> String {
@@ -64,6 +65,25 @@ fn numbers_of_something_else_do_not_look_like_results() {
     // The picture says it as well.
     at(&page, "<section id=\"timeline\"");
     assert!(page.matches("ot the storage&#39;s number").count() > 4);
+}
+
+#[test]
+fn http_requests_have_a_section() {
+    let mut first_byte = Histogram::new();
+    (1..=2000).for_each(|nth| first_byte.record(nth * 1000));
+    let op = HttpOp {
+        name: "get".into(),
+        attempts: 2000,
+        first_byte: Latency::from_histogram(first_byte),
+        ..HttpOp::default()
+    };
+    let mut report = reports::recorded("direct-read");
+    let http = HttpStats { operations: vec![op], ..HttpStats::default() };
+    report.phases[0].measurements[0].http = Some(Box::new(http));
+    let page = candor_html::report(&report, "{}", "");
+    at(&page, "<section id=\"http\"");
+    at(&page, "first byte</th>");
+    at(&page, "id=\"first-byte-");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Events of a run as metrics.
 
+mod http;
 mod progress;
 mod results;
 mod work;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use candor_record::{Event, HostSample};
 use prometheus_client::registry::Registry;
 
+use self::http::HttpSeries;
 use self::progress::ProgressSeries;
 use self::results::ResultSeries;
 use self::work::WorkSeries;
@@ -22,6 +24,7 @@ pub struct RunMetrics {
     progress: ProgressSeries,
     work: WorkSeries,
     results: ResultSeries,
+    http: HttpSeries,
     devices: DeviceSeries,
     requests_in_flight: Series<Gauge>,
     cpu_busy: Series<Gauge>,
@@ -33,6 +36,7 @@ impl Default for RunMetrics {
         let progress = ProgressSeries::new(&mut registry);
         let work = WorkSeries::new(&mut registry);
         let results = ResultSeries::new(&mut registry);
+        let http = HttpSeries::new(&mut registry);
         let devices = DeviceSeries::new(&mut registry);
         let requests_in_flight = Series::new(
             &mut registry,
@@ -47,7 +51,16 @@ impl Default for RunMetrics {
             "Busy share of all CPUs in the last interval",
         );
         let registry = Arc::new(registry);
-        RunMetrics { registry, progress, work, results, devices, requests_in_flight, cpu_busy }
+        RunMetrics {
+            registry,
+            progress,
+            work,
+            results,
+            http,
+            devices,
+            requests_in_flight,
+            cpu_busy,
+        }
     }
 }
 
@@ -81,6 +94,7 @@ impl RunMetrics {
             Event::PhaseDone { record } => {
                 self.work.settle(record);
                 self.results.phase_done(record);
+                self.http.phase_done(record);
                 self.progress.phase_done(&record.name);
             }
             Event::RunDone { verdict, .. } => self.progress.run_done(*verdict),

@@ -167,6 +167,18 @@ pub fn operation_names() -> impl Iterator<Item = &'static str> {
     tables.into_iter().flatten().map(|operation| operation.name)
 }
 
+/// True for the name of an operation that only work on objects has; `copy` is also an operation on
+/// files and on memory.
+pub fn is_request(name: &str) -> bool {
+    has_row(objects::OPERATIONS, name)
+        && !has_row(entries::OPERATIONS, name)
+        && !has_row(memory::OPERATIONS, name)
+}
+
+fn has_row(table: &[Operation], name: &str) -> bool {
+    table.iter().any(|operation| operation.name == name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,6 +203,12 @@ mod tests {
         for step in Step::ALL {
             assert_eq!(step.operation().name, step.name());
         }
+    }
+
+    #[test]
+    fn requests_are_operations_of_objects_alone() {
+        assert!(["get", "put", "put_part", "list", "delete_many"].into_iter().all(is_request));
+        assert!(!["read", "copy", "stat", "wait", ""].into_iter().any(is_request));
     }
 
     #[test]

@@ -13,6 +13,9 @@ pub use candor_plan::visible::{
 
 use crate::{Unit, Value};
 
+/// Unit of the rate of requests on objects.
+pub const REQUESTS_PER_S: &str = "req/s";
+
 /// Units with their sizes, the smallest first.
 type Units = [(f64, &'static str)];
 

@@ -262,6 +262,31 @@ pub enum FailureClass {
     Checksum,
 }
 
+impl FailureClass {
+    /// The name in documents for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            FailureClass::Throttled => "throttled",
+            FailureClass::Server => "server",
+            FailureClass::Missing => "missing",
+            FailureClass::Denied => "denied",
+            FailureClass::Clock => "clock",
+            FailureClass::Redirect => "redirect",
+            FailureClass::Condition => "condition",
+            FailureClass::Request => "request",
+            FailureClass::InsideSuccess => "inside_success",
+            FailureClass::Lookup => "lookup",
+            FailureClass::Connect => "connect",
+            FailureClass::Tls => "tls",
+            FailureClass::Timeout => "timeout",
+            FailureClass::Reset => "reset",
+            FailureClass::ShortBody => "short_body",
+            FailureClass::Malformed => "malformed",
+            FailureClass::Checksum => "checksum",
+        }
+    }
+}
+
 /// Signs of something between client and server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Between {

@@ -531,19 +531,19 @@ impl Sample {
         self.of_work().map(|op| op.latency_sum_ns).sum()
     }
 
-    /// Operations in one direction.
+    /// Operations in one direction: `get` is a read, too.
     pub fn ops(&self, direction: Direction) -> u64 {
-        self.of(direction).map_or(0, |op| op.ops)
+        self.directed(direction).map(|op| op.ops).sum()
     }
 
     /// Bytes in one direction.
     pub fn bytes(&self, direction: Direction) -> u64 {
-        self.of(direction).map_or(0, |op| op.bytes)
+        self.directed(direction).map(|op| op.bytes).sum()
     }
 
-    /// Reads, writes or trims; none where there are no such operations.
-    pub fn of(&self, direction: Direction) -> Option<&OpSample> {
-        self.operations.iter().find(|op| op.name == direction.name())
+    fn directed(&self, direction: Direction) -> impl Iterator<Item = &OpSample> {
+        let figure = Figure::from(direction);
+        self.operations.iter().filter(move |op| op.figure == figure)
     }
 
     /// Reads, writes or trims, to be changed; they are added where there are none.

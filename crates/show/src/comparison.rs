@@ -238,7 +238,7 @@ pub fn table(figures: &[&FigureChange], baseline: &str, run: &str, confidence: f
 
 /// The figure, in the width of a table.
 pub(crate) fn short(figure: &FigureChange) -> String {
-    figure.kind.label().replace(" latency", "")
+    figure.kind.label_of(&figure.operation).replace(" latency", "")
 }
 
 /// The conclusion in a word, and its role.

@@ -2,6 +2,7 @@
 
 mod devices;
 mod hosts;
+mod http;
 mod latencies;
 mod measured;
 mod requests;
@@ -36,11 +37,17 @@ pub enum Table {
     Sweep,
     /// Hosts beside each other, where several ran a phase.
     Hosts,
+    /// HTTP requests by operation.
+    HttpRequests,
+    /// Servers of HTTP requests.
+    HttpServers,
+    /// Failed HTTP requests.
+    HttpFailures,
 }
 
 impl Table {
     /// All tables.
-    pub const ALL: [Table; 10] = [
+    pub const ALL: [Table; 13] = [
         Table::Overview,
         Table::Samples,
         Table::Percentiles,
@@ -51,6 +58,9 @@ impl Table {
         Table::Repeats,
         Table::Sweep,
         Table::Hosts,
+        Table::HttpRequests,
+        Table::HttpServers,
+        Table::HttpFailures,
     ];
 
     /// The name.
@@ -66,6 +76,9 @@ impl Table {
             Table::Repeats => "repeats",
             Table::Sweep => "sweep",
             Table::Hosts => "hosts",
+            Table::HttpRequests => "http_requests",
+            Table::HttpServers => "http_servers",
+            Table::HttpFailures => "http_failures",
         }
     }
 }
@@ -110,6 +123,9 @@ pub fn table(report: &Report, table: Table) -> Result<String, csv::Error> {
             written(&series::sweep_columns(&keys), series::sweep_rows(report))
         }
         Table::Hosts => written(&hosts::columns(), hosts::rows(report)),
+        Table::HttpRequests => written(&http::request_columns(), http::request_rows(report)),
+        Table::HttpServers => written(&http::server_columns(), http::server_rows(report)),
+        Table::HttpFailures => written(&http::failure_columns(), http::failure_rows(report)),
     }
 }
 
@@ -182,6 +198,9 @@ pub fn page() -> String {
                 &series::sweep_columns(&[]),
             ),
             Table::Hosts => described(name, hosts::ABOUT, &hosts::columns()),
+            Table::HttpRequests => described(name, http::REQUESTS, &http::request_columns()),
+            Table::HttpServers => described(name, http::SERVERS, &http::server_columns()),
+            Table::HttpFailures => described(name, http::FAILURES, &http::failure_columns()),
         });
     }
     page

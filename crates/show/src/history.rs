@@ -129,7 +129,7 @@ fn figures(run: &ListedRun, results_max: usize) -> String {
     }
     run.results
         .iter()
-        .map(|of| format!("{} {}", of.operation, of.figure.text(of.value)))
+        .map(|of| format!("{} {}", of.operation, of.figure.text_of(&of.operation, of.value)))
         .collect::<Vec<_>>()
         .join(", ")
 }
@@ -177,7 +177,8 @@ fn one(page: &mut Page<'_>, trend: &Trend) {
     )];
     if let Some(level) = trend.level {
         let since = if trend.changes.is_empty() { "" } else { " since the last change" };
-        let [level, last] = [level, last.value].map(|value| trend.figure.text(value));
+        let [level, last] =
+            [level, last.value].map(|value| trend.figure.text_of(&trend.series.operation, value));
         facts.push(format!("median{since} {level}, last run {last}"));
     }
     if let Some(noise) = trend.noise_share {
@@ -239,7 +240,8 @@ fn work(series: &Series) -> String {
 /// The change, and what else was not as before.
 fn sentence(trend: &Trend, change: &TrendChange) -> String {
     let sign = if change.change_share > 0.0 { "+" } else { "-" };
-    let [before, after] = [change.before, change.after].map(|value| trend.figure.text(value));
+    let [before, after] = [change.before, change.after]
+        .map(|value| trend.figure.text_of(&trend.series.operation, value));
     let [left, right] = [change.runs_before, change.runs_after].map(|n| counted(n, "run"));
     let better = if trend.is_worse(change) { "worse" } else { "better" };
     let changed = format!(

@@ -5,7 +5,7 @@
 //! phases are told, a line each, so that a log stays short.
 
 use candor_derive::{Left, Rates, RunProgress};
-use candor_record::fmt::{self, column};
+use candor_record::fmt::{self, REQUESTS_PER_S, column};
 use candor_record::{Event, JobSample, Measurement, PrepareStep};
 
 use crate::layout::{cut, width};
@@ -187,6 +187,7 @@ pub fn rates(rates: &Rates) -> String {
     let parts = [
         rates.io_per_s.map(|rate| format!("{} IOPS", column::iops(rate))),
         rates.names_per_s.map(|rate| format!("{} ops/s", column::iops(rate))),
+        rates.requests_per_s.map(|rate| format!("{} {REQUESTS_PER_S}", column::iops(rate))),
         (rates.bytes_per_s > 0.0).then(|| column::rate(rates.bytes_per_s)),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
@@ -275,8 +276,11 @@ mod tests {
 
     #[test]
     fn rates_name_their_unit() {
-        let rates = Rates { io_per_s: Some(0.0), names_per_s: Some(900.0), bytes_per_s: 27e9 };
+        let rates = Rates { io_per_s: Some(0.0), names_per_s: Some(900.0), ..Rates::default() };
+        let rates = Rates { bytes_per_s: 27e9, ..rates };
         assert_eq!(super::rates(&rates), "0 IOPS 900 ops/s 27 GB/s");
+        let rates = Rates { requests_per_s: Some(120.0), ..Rates::default() };
+        assert_eq!(super::rates(&rates), "120 req/s");
         assert_eq!(super::rates(&Rates::default()), "");
     }
 

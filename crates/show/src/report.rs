@@ -8,6 +8,7 @@ mod filled;
 mod findings;
 mod first_screen;
 mod hosts;
+mod http;
 mod io500;
 mod key_numbers;
 pub mod parts;
@@ -36,6 +37,7 @@ pub fn text(report: &Report, style: &Style) -> String {
     results::section(&mut page, report);
     hosts::section(&mut page, report);
     sweep::section(&mut page, report);
+    http::section(&mut page, report);
     filled::section(&mut page, report);
     troubles::section(&mut page, report);
     requests::brief(&mut page, report);
@@ -100,6 +102,7 @@ fn head(page: &mut Page, report: &Report) {
     for target in &facts.targets {
         page.paragraph("", &describe::target(facts, target));
     }
+    http::storage(report).iter().for_each(|line| page.paragraph("", line));
 }
 
 /// Why the run ended early.

@@ -1,6 +1,7 @@
 //! Hand-built records for the tests of every screen.
 
 pub(crate) mod below;
+pub(crate) mod objects;
 
 use candor_plan::units::Direction;
 use candor_plan::work::{BlocksOp, Figure, Operation};

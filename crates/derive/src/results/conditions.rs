@@ -1,11 +1,13 @@
 //! Conditions of a report: plan and environment by name.
 
 mod environment;
+mod http;
 mod plan;
 
 use candor_record::results::{Area, Condition};
 use candor_record::{PhaseRecord, Report};
 
+pub(super) use http::of_http;
 pub(super) use plan::of_job;
 
 /// Conditions of a whole report: targets, tool, host and storage. Conditions of the work are part

@@ -16,6 +16,12 @@ use crate::units::{Units, time};
 
 /// Columns of a figure beside its timeline.
 const FIGURE_COLUMNS: usize = 42;
+/// Columns of the names of a job and of an operation.
+const JOB_AND_OP_COLUMNS: usize = 28;
+/// Columns of the name of an operation.
+const OP_COLUMNS: usize = 9;
+/// The same, if a name is longer.
+const OP_COLUMNS_LONG: usize = 15;
 /// Columns of a row of workers, of which several stand side by side.
 const WORKER_COLUMNS: usize = 40;
 
@@ -153,7 +159,7 @@ fn figures(units: Units, state: &State, columns: usize) -> Section {
     let ops_per_s = state.rates.ops_per_s();
     // The line stays while a phase begins, lest all others move for a moment.
     if ops_per_s.is_some() || !state.is_sampled() {
-        let label = if state.rates.is_of_names() { "ops/s" } else { "IOPS" };
+        let label = state.rates.unit();
         lines.push(row(label, ops_per_s.map_or_else(unknown, count), &timelines.ops_per_s, &count));
     }
     let rate = |value: f64| units.rate(value);
@@ -232,11 +238,15 @@ fn jobs(screen: &RunScreen, state: &State) -> Section {
     if state.ops.is_empty() {
         return Section::default();
     }
+    // Names of requests on objects, such as `complete_upload`, take room from names of jobs.
+    let is_long = state.ops.iter().any(|row| row.op.name.len() > OP_COLUMNS);
+    let ops = if is_long { OP_COLUMNS_LONG } else { OP_COLUMNS };
+    let jobs = JOB_AND_OP_COLUMNS - ops;
     let row = |cells: [&str; 7]| {
         let [job, op, per_s, rate, mean, p50, p99] = cells;
-        let job = candor_show::cut(job, 19);
-        let op = candor_show::cut(op, 9);
-        format!("{job:<19} {op:<9} {per_s:>7} {rate:>11} {mean:>9} {p50:>9} {p99:>9}")
+        let job = candor_show::cut(job, jobs);
+        let op = candor_show::cut(op, ops);
+        format!("{job:<jobs$} {op:<ops$} {per_s:>7} {rate:>11} {mean:>9} {p50:>9} {p99:>9}")
     };
     let mut section =
         Section::titled(row(["job", "operation", "per s", "rate", "mean", "p50", "p99"]));

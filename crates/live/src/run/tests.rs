@@ -1,4 +1,5 @@
 use candor_plan::entries;
+use candor_plan::objects::OPERATIONS;
 use candor_plan::units::Direction;
 use candor_plan::work::BlocksOp;
 use candor_record::{
@@ -143,6 +144,23 @@ fn the_overview_fits_80_by_24() {
 #[test]
 fn a_larger_terminal_shows_more() {
     insta::assert_snapshot!(drawn(&screen(4), 17, 120, 40));
+}
+
+#[test]
+fn requests_on_objects_have_their_unit_and_room_for_their_names() {
+    let mut screen = RunScreen::default();
+    screen.on(&started("put", 0), 0);
+    let rows = ["create_upload", "put_part", "complete_upload", "object"];
+    for at in 1..=5 {
+        let ops = rows.map(|name| {
+            let row = OPERATIONS.iter().find(|row| row.name == name).expect("a row");
+            OpSample { bytes: 0, ..op(row, 40 + at, 9_000_000) }
+        });
+        let mut ops = ops.to_vec();
+        ops[1].bytes = 300 << 20;
+        screen.on(&sampled(at, vec![("upload", ops)], 2), at * SECOND);
+    }
+    insta::assert_snapshot!(drawn(&screen, 6, 80, 24));
 }
 
 #[test]

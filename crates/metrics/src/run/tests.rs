@@ -1,6 +1,9 @@
 use std::collections::BTreeMap;
 
 use candor_plan::work::{BlocksOp, Figure};
+use candor_record::http::{
+    AttemptFailure, ConnectionStats, FailureClass, HttpOp, HttpStats, StatusCount,
+};
 use candor_record::{
     Confidence, DeviceSample, Finding, Histogram, HostSample, JobSample, Latency, Measurement,
     OpSample, OpStats, PhaseRecord, PrepareStep, ReadBack, Sample, Severity, Verdict,
@@ -210,4 +213,40 @@ fn steps_of_a_search_are_counted_and_are_no_results() {
     let text = text(&metrics);
     assert!(text.contains("candor_operations_total{phase=\"step\""), "{text}");
     assert!(!text.contains("candor_result_operations_per_second{"), "{text}");
+}
+
+#[test]
+fn http_requests_are_counted_by_status_and_class() {
+    let mut first_byte = Histogram::new();
+    (0..4).for_each(|_| first_byte.record(2_000_000));
+    let ok = StatusCount { status: 200, answers: 4 };
+    let put = HttpOp {
+        name: "put".into(),
+        attempts: 7,
+        retries: 2,
+        statuses: vec![ok, StatusCount { status: 503, answers: 2 }],
+        first_byte: Latency::from_histogram(first_byte),
+        ..HttpOp::default()
+    };
+    let throttled = AttemptFailure {
+        op: "put".into(),
+        class: FailureClass::Throttled,
+        attempts: 2,
+        ..AttemptFailure::default()
+    };
+    let http = HttpStats {
+        operations: vec![put],
+        failures: vec![throttled],
+        connections: ConnectionStats { opened: 3, ..ConnectionStats::default() },
+        ..HttpStats::default()
+    };
+    let measurement =
+        Measurement { job: "job".into(), http: Some(Box::new(http)), ..Measurement::default() };
+    let record =
+        PhaseRecord { name: "one".into(), measurements: vec![measurement], ..Default::default() };
+    let mut metrics = RunMetrics::default();
+    metrics.take(&Event::PhaseDone { record: Box::new(record) });
+    let text = text(&metrics);
+    let lines = text.lines().filter(|line| line.starts_with("candor_http"));
+    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
 }

@@ -2,11 +2,12 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use candor_plan::work::is_request;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::OpResults;
-use crate::fmt::rate_decimal;
+use crate::fmt::{REQUESTS_PER_S, count, rate_decimal};
 use crate::{Quantity, Unit};
 
 /// Kind of a figure of an operation.
@@ -52,6 +53,24 @@ impl FigureKind {
         match self.unit() {
             Unit::BytesPerS => rate_decimal(value),
             unit => Quantity::new(value, unit).to_string(),
+        }
+    }
+
+    /// The same of an operation: requests on objects are no IOPS.
+    pub fn text_of(self, operation: &str, value: f64) -> String {
+        match self {
+            FigureKind::OpsPerS if is_request(operation) => {
+                format!("{} {REQUESTS_PER_S}", count(value))
+            }
+            kind => kind.text(value),
+        }
+    }
+
+    /// The label of an operation's figure.
+    pub fn label_of(self, operation: &str) -> String {
+        match self {
+            FigureKind::OpsPerS if is_request(operation) => REQUESTS_PER_S.into(),
+            kind => kind.label(),
         }
     }
 
@@ -136,6 +155,19 @@ mod tests {
         for word in ["", "p", "p0", "p100", "pNaN", "IOPS"] {
             assert!(FigureKind::parse(word).expect_err(word).contains("is not a metric"));
         }
+    }
+
+    #[test]
+    fn the_rate_of_requests_is_no_iops() {
+        let rate = FigureKind::OpsPerS;
+        assert_eq!(
+            (rate.text_of("get", 1200.0), rate.label_of("get")),
+            ("1200 req/s".into(), "req/s".into())
+        );
+        assert_eq!(
+            (rate.text_of("read", 9.0), rate.label_of("read")),
+            ("9 IOPS".into(), "IOPS".into())
+        );
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn panel(kind: FigureKind, groups: &[Group<'_>], runs: &[Run<'_>]) -> Option<Pan
     };
     let bars: Vec<Bar> = groups.iter().enumerate().filter_map(bar).collect();
     let label = match kind {
-        FigureKind::OpsPerS => "IOPS".to_owned(),
+        FigureKind::OpsPerS => curve::rate_label(&groups.concat()).to_owned(),
         FigureKind::BytesPerS => "Throughput".to_owned(),
         FigureKind::LatencyMean => "Latency, mean".to_owned(),
         FigureKind::LatencyPercentile(p) => format!("Latency, p{p}"),

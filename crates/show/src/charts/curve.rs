@@ -1,5 +1,6 @@
 //! Operations of all runs, named by what tells them apart.
 
+use candor_plan::work::is_request;
 use candor_record::results::{JobResults, OpResults, PhaseResults};
 use candor_record::{Verdict, fmt};
 
@@ -38,6 +39,15 @@ pub fn all<'a>(runs: &[Run<'a>]) -> Vec<Curve<'a>> {
         }
     }
     curves
+}
+
+/// Label of an axis for rates of these operations.
+pub fn rate_label(curves: &[Curve<'_>]) -> &'static str {
+    let mut names: Vec<&str> = curves.iter().map(|curve| curve.op.operation.as_str()).collect();
+    // Files and memory have copies, too.
+    names.retain(|name| *name != "copy");
+    let is_http = !names.is_empty() && names.into_iter().all(is_request);
+    if is_http { "Requests" } else { "IOPS" }
 }
 
 impl Curve<'_> {

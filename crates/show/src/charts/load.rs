@@ -220,7 +220,8 @@ pub fn lines(runs: &[Run<'_>]) -> Result<Chart, String> {
     };
     let families = families(&curves, runs, key);
     let rate = key.rate();
-    let label = if rate == FigureKind::BytesPerS { "Throughput" } else { "IOPS" };
+    let of_ops = curve::rate_label(&curves);
+    let label = if rate == FigureKind::BytesPerS { "Throughput" } else { of_ops };
     let mut panels = vec![Panel::new(
         Axis::linear(label, rate.unit()),
         series(&families, rate, "", Shape::Line),
@@ -364,7 +365,7 @@ pub fn heatmap(runs: &[Run<'_>]) -> Result<Chart, String> {
     };
     let panel = |(kind, cells): (FigureKind, Vec<Cell>)| {
         let label = match kind {
-            FigureKind::OpsPerS => "IOPS",
+            FigureKind::OpsPerS => curve::rate_label(&curves),
             FigureKind::BytesPerS => "Throughput",
             FigureKind::LatencyMean => "Latency, mean",
             FigureKind::LatencyPercentile(_) => "Latency, p99",

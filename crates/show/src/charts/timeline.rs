@@ -33,7 +33,7 @@ pub fn timeline(runs: &[Run<'_>]) -> Result<Chart, String> {
     let ops = lines.series(|interval| interval.ops_per_s);
     if !ops.is_empty() {
         let levels = ceilings(runs, |ceiling| ceiling.ops_per_s);
-        let axis = Axis::linear("IOPS", Unit::OpsPerS);
+        let axis = Axis::linear(curve::rate_label(&lines.curves), Unit::OpsPerS);
         panels.push(Panel { levels, ..Panel::new(axis, ops) });
     }
     panels.extend(lines.latency());

@@ -1,6 +1,7 @@
 //! Distributions of latencies: percentiles and buckets.
 
 use candor_record::histogram::{bucket_low, bucket_middle};
+use candor_record::http::HttpOp;
 use candor_record::{Latency, Measurement, OpStats, Report, TargetOp};
 
 use super::table::{Column, columns};
@@ -42,7 +43,8 @@ pub fn percentile_columns<'a>() -> Vec<Column<Percentile<'a>>> {
         "target" "Path of the target, if targets were counted separately; empty for all together"
             = row.of.target;
         "kind" "Section of the latency: `all`, `submission`, `completion`, or `from_intended`: \
-            from the start intended by a rate"
+            from the start intended by a rate; of HTTP requests `wait`, `send`, `first_byte`, \
+            `transfer` and `attempt`"
             = row.of.kind;
         "percentile" "Percentile, from 0 (the least) to 100 (the greatest)" = row.percentile;
         "latency_ns" "Value" = row.latency_ns;
@@ -107,11 +109,24 @@ type Named<'a> = (&'a str, &'a str, &'static str, &'a Latency);
 fn of_job(measurement: &Measurement) -> impl Iterator<Item = Named<'_>> {
     let back = measurement.read_back.iter().map(|back| &back.reads);
     let whole = measurement.operations.iter().chain(back).flat_map(of_operation);
+    let requests = measurement.http.iter().flat_map(|http| &http.operations).flat_map(of_request);
     let targets = measurement.per_target.iter().flat_map(|of| {
         let path = if of.path.is_empty() { &of.target } else { &of.path };
         of.operations.iter().filter_map(move |op| of_target(op, path))
     });
-    whole.chain(targets)
+    whole.chain(requests).chain(targets)
+}
+
+fn of_request(op: &HttpOp) -> impl Iterator<Item = Named<'_>> {
+    let steps = [
+        ("wait", &op.wait),
+        ("send", &op.send),
+        ("first_byte", &op.first_byte),
+        ("transfer", &op.transfer),
+        ("attempt", &op.attempt),
+    ];
+    let measured = steps.into_iter().filter_map(|(step, latency)| Some((step, latency.as_ref()?)));
+    measured.map(|(step, latency)| (op.name.as_str(), "", step, latency))
 }
 
 fn of_target<'a>(op: &'a TargetOp, path: &'a str) -> Option<Named<'a>> {

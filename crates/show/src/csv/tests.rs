@@ -78,8 +78,8 @@ fn recorded(name: &str) -> Report {
 #[test]
 fn every_table_has_rows_of_one_width_and_its_columns_are_described() {
     let mut filled = [false; Table::ALL.len()];
-    for name in ["zram-traced", "past-the-knee", "shared-file", "direct-read"] {
-        let report = recorded(name);
+    let recorded = ["zram-traced", "past-the-knee", "shared-file", "direct-read"].map(recorded);
+    for report in recorded.into_iter().chain([sample::objects::run()]) {
         for (of, filled) in Table::ALL.into_iter().zip(&mut filled) {
             let text = table(&report, of).expect("written");
             let mut rows = csv::ReaderBuilder::new().from_reader(text.as_bytes());
@@ -118,6 +118,14 @@ fn the_first_rows_of_each_table() {
         ));
     }
     insta::assert_snapshot!(all);
+}
+
+#[test]
+fn the_tables_of_http_requests() {
+    let run = sample::objects::run();
+    let tables = [Table::HttpRequests, Table::HttpServers, Table::HttpFailures];
+    let texts = tables.map(|of| format!("## {}\n{}", of.name(), table(&run, of).expect("written")));
+    insta::assert_snapshot!(texts.join("\n"));
 }
 
 #[test]

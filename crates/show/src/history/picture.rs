@@ -2,6 +2,7 @@
 
 use candor_chart::{Axis, Chart, Level, Mark, MarkKind, Panel, Scale, Series, Shape};
 use candor_derive::trend::{Trend, TrendPoint, Trends};
+use candor_plan::work::is_request;
 use candor_record::Verdict;
 use candor_record::fmt::{counted, percent};
 use candor_record::results::FigureKind;
@@ -55,6 +56,7 @@ fn panel(trend: &Trend) -> Panel {
         points.map(|point| (moment(point), point.value)).collect()
     };
     let label = match trend.figure {
+        FigureKind::OpsPerS if is_request(&trend.series.operation) => "Requests".to_owned(),
         FigureKind::OpsPerS => "IOPS".to_owned(),
         FigureKind::BytesPerS => "Throughput".to_owned(),
         FigureKind::LatencyMean => "Mean latency".to_owned(),

@@ -8,7 +8,7 @@ use candor_record::facts::TargetFacts;
 use candor_record::{Finding, Report, fmt};
 
 use super::key_numbers::key_numbers;
-use super::{ended, filled, findings, hosts, io500, results, sweep, troubles, verdict_line};
+use super::{ended, filled, findings, hosts, http, io500, results, sweep, troubles, verdict_line};
 use crate::describe;
 use crate::layout::{Page, cut, width, wrap};
 use crate::style::{Style, Tone};
@@ -36,7 +36,7 @@ pub fn text(report: &Report, style: &Style) -> String {
     let mut page = Page::new(style);
     head(&mut page, report);
     let told = hosts::line(report).into_iter().chain(results::goals(report));
-    let told = told.chain(filled::lines(report));
+    let told = told.chain(filled::lines(report)).chain(http::lines(report));
     let told = told.chain(troubles::lines(report));
     let troubles: Vec<String> = told.take(style.lines_max(TROUBLES_MAX)).collect();
     let all = findings::heaviest(report);
@@ -91,6 +91,8 @@ fn head(page: &mut Page, report: &Report) {
         let room = style.columns().saturating_sub(width(&more));
         let first = if style.is_screen { cut(&first, room) } else { first };
         page.line(&format!("{first}{more}"));
+    } else if let Some(storage) = http::storage(report).first() {
+        short(&style, storage, 1).iter().for_each(|line| page.line(line));
     }
 }
 

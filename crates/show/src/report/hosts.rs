@@ -1,7 +1,7 @@
 //! Hosts beside each other, where several ran a phase.
 
 use candor_derive::{HostRow, host_rows};
-use candor_record::fmt::{self, column};
+use candor_record::fmt::{self, REQUESTS_PER_S, column};
 use candor_record::{PhaseJudgement, PhaseRecord, Report};
 
 use crate::layout::{Align, Cell, Page, Table, cut, width};
@@ -46,8 +46,8 @@ pub(super) fn tables(report: &Report) -> Vec<(String, Table)> {
 }
 
 fn table(rows: &[HostRow]) -> Table {
-    let is_of_names = rows.iter().any(|row| row.rates.is_of_names());
-    let per_s = if is_of_names { "ops/s" } else { "IOPS" };
+    let mut units = rows.iter().map(|row| row.rates.unit());
+    let per_s = units.find(|unit| *unit != "IOPS").unwrap_or("IOPS");
     let heads = [
         ("host", Align::Left),
         ("workers", Align::Right),
@@ -127,7 +127,8 @@ pub(super) fn line(report: &Report) -> Option<String> {
         if is_in_bytes {
             column::rate(rate(row))
         } else {
-            format!("{} ops/s", column::iops(rate(row)))
+            let unit = if row.rates.requests_per_s.is_some() { REQUESTS_PER_S } else { "ops/s" };
+            format!("{} {unit}", column::iops(rate(row)))
         }
     };
     let stayed = || rows.iter().filter(|row| row.lost.is_none());

@@ -12,6 +12,7 @@ use crate::layout::{Align, Cell, Table};
 use crate::{describe, style::Tone};
 
 pub use super::findings::Folded;
+pub use super::http::{HttpPart, first_bytes, parts as http};
 pub use super::key_numbers::KeyNumber;
 
 /// Percentiles that are columns, unless others are asked for.
@@ -35,7 +36,8 @@ pub fn key_numbers(report: &Report) -> Vec<KeyNumber> {
 /// Each target from its path down to the devices, in a line.
 pub fn targets(report: &Report) -> Vec<String> {
     let facts = report.facts();
-    facts.targets.iter().map(|target| describe::target(facts, target)).collect()
+    let targets = facts.targets.iter().map(|target| describe::target(facts, target));
+    targets.chain(super::http::storage(report)).collect()
 }
 
 /// Which program ran when, how long, and on what host.
@@ -70,7 +72,8 @@ pub fn results(report: &Report) -> (Vec<String>, Vec<ResultRow>) {
     let rows = rows::all(report);
     let asked = &report.percentiles;
     let percentiles = if asked.is_empty() { &PERCENTILES[..] } else { asked };
-    let mut columns = vec![Column::Iops, Column::MbPerS, Column::MibPerS, Column::Mean];
+    let mut columns = Column::rates(&rows);
+    columns.extend([Column::MbPerS, Column::MibPerS, Column::Mean]);
     columns.extend(percentiles.iter().map(|p| Column::Percentile(*p)));
     columns.push(Column::Max);
     columns.retain(|column| rows.iter().any(|row| row.cell(*column).holds_value()));

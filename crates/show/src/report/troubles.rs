@@ -1,6 +1,6 @@
 //! Troubles while it ran: failed operations, short ones, blocks that are not as written.
 
-use candor_plan::units::Direction;
+use candor_plan::work::Figure;
 use candor_record::fmt::column::size;
 use candor_record::fmt::{counted, exact, time};
 use candor_record::{IoFailure, Measurement, Report, VerifyStats};
@@ -13,14 +13,24 @@ const MISMATCHES_MAX: usize = 5;
 /// Errors, then blocks that were verified, a line each.
 pub(super) fn lines(report: &Report) -> Vec<String> {
     let [clean, idle] = verified(report);
-    [errors(report), clean, idle].concat()
+    [errors_of(report, has_no_failures), clean, idle].concat()
 }
 
 /// Errors, a line each.
 pub(super) fn errors(report: &Report) -> Vec<String> {
+    errors_of(report, |_| true)
+}
+
+/// True if no line about failed HTTP requests covers the errors.
+fn has_no_failures(measurement: &Measurement) -> bool {
+    measurement.http.as_ref().is_none_or(|http| http.failures.is_empty())
+}
+
+/// Errors of the jobs that are wanted.
+fn errors_of(report: &Report, is_wanted: fn(&Measurement) -> bool) -> Vec<String> {
     let mut lines = Vec::new();
     for phase in &report.phases {
-        for measurement in &phase.measurements {
+        for measurement in phase.measurements.iter().filter(|measured| is_wanted(measured)) {
             lines
                 .extend(job(measurement).into_iter().map(|line| format!("{}: {line}", phase.name)));
         }
@@ -111,6 +121,8 @@ pub(super) fn verified(report: &Report) -> [Vec<String>; 2] {
     for phase in &report.phases {
         for measurement in &phase.measurements {
             match measurement.verify.as_ref().map(|verify| (verify.mismatches(), verify.blocks)) {
+                // A later phase may read the uploaded objects.
+                Some((0, 0)) if measurement.http.is_some() && wrote_only(measurement) => {}
                 Some((0, 0)) => idle.push(format!("{}: {}", phase.name, unverified(measurement))),
                 Some((0, blocks)) => {
                     let (blocks, journal) = (counted(blocks, "block"), journal(measurement));
@@ -174,6 +186,5 @@ fn unverified(measurement: &Measurement) -> String {
 
 /// Whether a job wrote, and read nothing.
 fn wrote_only(measurement: &Measurement) -> bool {
-    let ops = |direction: Direction| measurement.of(direction).ops;
-    ops(Direction::Write) > 0 && ops(Direction::Read) == 0
+    measurement.figure(Figure::Write).ops > 0 && measurement.figure(Figure::Read).ops == 0
 }

@@ -6,9 +6,10 @@ use serde_json::Value;
 
 /// Keys of a phase or a job that do not change the question that results answer: names, lengths,
 /// and additional records. A key includes all keys below.
-const ALIKE_OF_JOBS: [&str; 14] = [
+const ALIKE_OF_JOBS: [&str; 15] = [
     "name",
     "targets",
+    "buckets",
     "stop",
     "job.stop",
     "job.name",
@@ -37,25 +38,47 @@ const ALIKE_OF_TARGETS: [&str; 10] = [
     "overwrite",
 ];
 
-/// Conditions of the targets of a plan, and the seed of its random choices.
+/// The same for a bucket: its name and servers are conditions of the storage.
+const ALIKE_OF_BUCKETS: [&str; 9] = [
+    "name",
+    "bucket",
+    "prefix",
+    "endpoints",
+    "credentials",
+    "ca_file",
+    "create",
+    "keep",
+    "overwrite",
+];
+
+/// Conditions of the targets and buckets of a plan, and the seed of its random choices.
 pub fn of_targets(plan: &Plan) -> Vec<Condition> {
     let Value::Object(keys) = tree(plan) else { return Vec::new() };
     let mut all = Vec::new();
-    let one = plan.targets.len() == 1;
-    let targets = keys.get("target").and_then(Value::as_array);
-    for (target, known) in targets.into_iter().flatten().zip(&plan.targets) {
-        let of = if one { "target".into() } else { format!("target {}", known.name) };
+    let targets: Vec<&str> = plan.targets.iter().map(|target| target.name.as_str()).collect();
+    let buckets: Vec<&str> = plan.buckets.iter().map(|bucket| bucket.name.as_str()).collect();
+    all.extend(of_each(keys.get("target"), "target", &targets, &ALIKE_OF_TARGETS));
+    all.extend(of_each(keys.get("bucket"), "bucket", &buckets, &ALIKE_OF_BUCKETS));
+    let seed = ("seed".to_owned(), plan.seed.to_string());
+    all.push(Condition { area: Area::Plan, name: seed.0, value: seed.1, matters: false });
+    all
+}
+
+/// Conditions of each table of a list; `names` are the names of the tables.
+fn of_each(list: Option<&Value>, kind: &str, names: &[&str], alike: &[&str]) -> Vec<Condition> {
+    let mut all = Vec::new();
+    let tables = list.and_then(Value::as_array).into_iter().flatten();
+    for (table, name) in tables.zip(names) {
+        let of = if names.len() == 1 { kind.into() } else { format!("{kind} {name}") };
         let mut found = Vec::new();
-        flatten(target, "", &mut found);
+        flatten(table, "", &mut found);
         all.extend(found.into_iter().map(|(key, value)| Condition {
             area: Area::Plan,
-            matters: !is_alike(&key, &ALIKE_OF_TARGETS),
+            matters: !is_alike(&key, alike),
             name: format!("{key} of {of}"),
             value,
         }));
     }
-    let seed = ("seed".to_owned(), plan.seed.to_string());
-    all.push(Condition { area: Area::Plan, name: seed.0, value: seed.1, matters: false });
     all
 }
 
@@ -171,6 +194,26 @@ mod tests {
         assert_eq!(found, [("name of target".to_owned(), false)]);
     }
 
+    fn bucket(name: &str, size: &str) -> Plan {
+        let text = format!(
+            "[[bucket]]\nbucket = \"{name}\"\nendpoints = [\"http://{name}:9000\"]\n\
+             keys.tree = {{ items = 10, file_size = \"{size}\" }}\n"
+        );
+        let read = candor_plan::text::read("plan", &text);
+        read.unwrap_or_else(|_| panic!("{text}")).0
+    }
+
+    #[test]
+    fn the_size_of_objects_matters_and_the_place_of_their_bucket_does_not() {
+        let found = differing(&of_targets(&bucket("a", "1m")), &of_targets(&bucket("b", "2m")));
+        let expected = [
+            ("bucket of bucket", false),
+            ("keys.tree.file_size of bucket", true),
+            ("endpoints of bucket", false),
+        ];
+        assert_eq!(found, expected.map(|(name, matters)| (name.to_owned(), matters)));
+    }
+
     #[test]
     fn keys_that_are_alike_exist() {
         // A key that was renamed would matter from then on.
@@ -178,7 +221,7 @@ mod tests {
         plan.phases[0].jobs[0].stop = Some(plan.phases[0].stop.clone());
         let names: Vec<String> =
             of_job(&plan.phases[0], "a", &[]).into_iter().map(|condition| condition.name).collect();
-        let optional = ["ramp_amount", "operations_log"];
+        let optional = ["ramp_amount", "operations_log", "buckets"];
         for key in ALIKE_OF_JOBS.iter().filter(|key| !optional.contains(key)) {
             assert!(names.iter().any(|name| is_alike(name, &[key])), "{key} of {names:?}");
         }

@@ -1,7 +1,7 @@
 //! Phases that ran several times: mean and spread, a row for each operation.
 
-use candor_plan::work::Figure;
-use candor_record::fmt::column;
+use candor_plan::work::{Figure, is_request};
+use candor_record::fmt::{REQUESTS_PER_S, column};
 use candor_record::{RepeatedOp, Repeats, Spread};
 
 use super::rows::{NAME_COLUMNS_MAX, NAME_COLUMNS_MIN};
@@ -58,7 +58,7 @@ fn fitting(style: &Style, repeats: &[Repeats], is_whole: bool) -> Vec<String> {
 
 /// The means with their spread; all of them where the page is whole.
 pub(in super::super) fn table(repeats: &[Repeats], is_whole: bool, names: usize) -> Table {
-    let usual = ["IOPS", "MB/s", "±", "min", "max", "p50"];
+    let usual = [rate_name(repeats), "MB/s", "±", "min", "max", "p50"];
     let latency: &[&str] = if is_whole { &["±", "p99", "±"] } else { &["p99"] };
     let heads = usual.iter().chain(latency).map(|name| ((*name).to_owned(), Align::Right));
     let heads = std::iter::once((cut(&mean_of(repeats), names), Align::Left)).chain(heads);
@@ -76,6 +76,13 @@ pub(in super::super) fn table(repeats: &[Repeats], is_whole: bool, names: usize)
         }
     }
     table
+}
+
+/// Unit of the rates of operations: of requests if all are on objects.
+fn rate_name(repeats: &[Repeats]) -> &'static str {
+    let results: Vec<&RepeatedOp> = repeats.iter().flat_map(|of| &of.results).collect();
+    let is_http = results.iter().all(|of| is_request(&of.operation));
+    if is_http && !results.is_empty() { REQUESTS_PER_S } else { "IOPS" }
 }
 
 /// `mean of 5 repeats`, where all phases have as many.

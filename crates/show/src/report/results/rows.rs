@@ -1,8 +1,10 @@
 //! Rows of the table of results: one per operation that a job did, with all of its numbers.
 
 use candor_plan::work::Figure;
-use candor_record::fmt::column;
-use candor_record::{Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Report, Verdict};
+use candor_record::fmt::{REQUESTS_PER_S, column};
+use candor_record::{
+    HttpStats, Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Report, Verdict,
+};
 
 use super::{measured, nearest_ceiling, remark};
 use crate::layout::{Cell, cut, width};
@@ -21,6 +23,12 @@ const PATH_COLUMNS_MAX: usize = 24;
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(in super::super) enum Column {
     Iops,
+    /// Requests on objects.
+    Requests,
+    /// Objects that several requests make up.
+    Objects,
+    /// Keys of lists and of requests that delete several objects.
+    Keys,
     MbPerS,
     MibPerS,
     Mean,
@@ -32,11 +40,27 @@ impl Column {
     pub const P50: Column = Column::Percentile(50.0);
     pub const P99: Column = Column::Percentile(99.0);
     pub const P99_9: Column = Column::Percentile(99.9);
+    /// Rates of operations. Reports of files and devices have the first one only.
+    const RATES: [Column; 4] = [Column::Iops, Column::Requests, Column::Objects, Column::Keys];
+
+    /// Rates of operations that rows have.
+    pub fn rates(rows: &[Row]) -> Vec<Column> {
+        let known = Column::RATES.into_iter().filter(|column| column.is_in(rows));
+        let known: Vec<Column> = known.collect();
+        if known.is_empty() { vec![Column::Iops] } else { known }
+    }
+
+    fn is_in(self, rows: &[Row]) -> bool {
+        rows.iter().any(|row| row.numbers.iter().any(|(known, _)| *known == self))
+    }
 
     /// The head of the column.
     pub fn name(self) -> String {
         match self {
             Column::Iops => "IOPS".into(),
+            Column::Requests => REQUESTS_PER_S.into(),
+            Column::Objects => "objects/s".into(),
+            Column::Keys => "keys/s".into(),
             Column::MbPerS => "MB/s".into(),
             Column::MibPerS => "MiB/s".into(),
             Column::Mean => "mean".into(),
@@ -140,14 +164,22 @@ fn job_rows(measurement: &Measurement, named: bool, verdict: Verdict) -> Vec<Row
     let row = |name: &str, stats: &OpStats, latency: Option<&Latency>| Row {
         name: format!("{prefix}{name}"),
         samples: latency.map_or(0, |latency| latency.count),
-        numbers: [rates(stats, verdict), latencies(stats, latency, verdict)].concat(),
+        numbers: [
+            rates(stats, verdict, measurement.http.as_deref()),
+            latencies(stats, latency, verdict),
+        ]
+        .concat(),
         ..Row::default()
     };
     let mut rows = Vec::new();
     let shown = measurement.shown_operations();
     for stats in shown.iter().filter(|op| op.ops > 0 || op.failed > 0) {
         let operation = Some(stats.name.clone());
-        rows.push(Row { operation, ..row(&stats.name, stats, stats.latency.as_ref()) });
+        let mut work = Row { operation, ..row(&stats.name, stats, stats.latency.as_ref()) };
+        let keys_per_s = keys_per_s(measurement, stats);
+        work.numbers
+            .extend(keys_per_s.map(|rate| (Column::Keys, cell(Some(column::iops(rate)), verdict))));
+        rows.push(work);
         if let Some(latency) = &stats.from_intended {
             let mut late =
                 row(&format!("{} from intended start", stats.name), stats, Some(latency));
@@ -180,7 +212,11 @@ fn job_rows(measurement: &Measurement, named: bool, verdict: Verdict) -> Vec<Row
     }
     let items = measurement.operations.iter().filter(|op| op.figure == Figure::Item && op.ops > 0);
     for stats in items {
-        let name = if stats.name == "item" { "each item in all" } else { "to its first byte" };
+        let name = match stats.name.as_str() {
+            "item" => "each item in all",
+            "object" => "whole object",
+            _ => "to its first byte",
+        };
         let mut item = row(name, stats, stats.latency.as_ref());
         item.keep(|column| !matches!(column, Column::MbPerS | Column::MibPerS));
         rows.push(item);
@@ -211,7 +247,8 @@ fn target_rows<'a>(
             Row {
                 name: format!("{prefix}{}{operation}", end(named, PATH_COLUMNS_MAX)),
                 samples: latency.map_or(0, |latency| latency.count),
-                numbers: [rates(&stats, verdict), latencies(&stats, latency, verdict)].concat(),
+                numbers: [rates(&stats, verdict, None), latencies(&stats, latency, verdict)]
+                    .concat(),
                 ..Row::default()
             }
         })
@@ -232,12 +269,30 @@ impl Row {
     }
 }
 
-fn rates(stats: &OpStats, verdict: Verdict) -> Vec<(Column, Cell)> {
+/// Keys per second of lists and of requests that delete several objects.
+fn keys_per_s(measurement: &Measurement, stats: &OpStats) -> Option<f64> {
+    let objects = &measurement.http.as_ref()?.objects;
+    let lists = ["list", "list_versions"].map(|name| measurement.operation(name).ops);
+    let keys = match stats.name.as_str() {
+        // Both kinds of lists of a job have one count.
+        "list" | "list_versions" if lists.contains(&0) => objects.keys,
+        "delete_many" => objects.keys_deleted,
+        _ => return None,
+    };
+    Some(candor_derive::per_second(keys, measurement.elapsed_ns))
+}
+
+fn rates(stats: &OpStats, verdict: Verdict, http: Option<&HttpStats>) -> Vec<(Column, Cell)> {
     // A piece of memory is no I/O, and its size is candor's choice.
     let is_io = stats.figure != Figure::Memory;
     let bytes_per_s = (stats.bytes > 0).then_some(stats.bytes_per_s);
+    let unit = match (http, stats.figure) {
+        (None, _) => Column::Iops,
+        (Some(_), Figure::Item) => Column::Objects,
+        (Some(_), _) => Column::Requests,
+    };
     vec![
-        (Column::Iops, cell(is_io.then(|| column::iops(stats.ops_per_s)), verdict)),
+        (unit, cell(is_io.then(|| column::iops(stats.ops_per_s)), verdict)),
         (Column::MbPerS, cell(bytes_per_s.map(column::mb_per_s), verdict)),
         (Column::MibPerS, cell(bytes_per_s.map(column::mib_per_s), verdict)),
     ]

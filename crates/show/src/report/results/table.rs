@@ -19,22 +19,23 @@ enum Shape {
     Brief,
 }
 
-/// Numbers of the whole page; all latencies have a table of their own there.
-const OF_PAGE: [Column; 5] =
-    [Column::Iops, Column::MbPerS, Column::MibPerS, Column::P50, Column::P99];
+/// Numbers of the whole page after the rates of operations; all latencies have a table of their own
+/// there.
+const OF_PAGE: [Column; 4] = [Column::MbPerS, Column::MibPerS, Column::P50, Column::P99];
 /// Percentiles of the table of latencies, unless others are asked for.
 const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 
 /// The table with what is said about its rows, in the widest shape that fits.
 pub(super) fn whole(style: &Style, rows: &[Row]) -> Vec<String> {
+    let columns: Vec<Column> = Column::rates(rows).into_iter().chain(OF_PAGE).collect();
     for shape in [Shape::Wide, Shape::Medium] {
-        let table = table(rows, shape, &OF_PAGE, NAME_COLUMNS_MAX);
+        let table = table(rows, shape, &columns, NAME_COLUMNS_MAX);
         if table.width() <= style.columns() {
             return with_remarks(style, rows, &table, shape);
         }
     }
-    let names = names(style, rows, Shape::Narrow, &OF_PAGE);
-    with_remarks(style, rows, &table(rows, Shape::Narrow, &OF_PAGE, names), Shape::Narrow)
+    let names = names(style, rows, Shape::Narrow, &columns);
+    with_remarks(style, rows, &table(rows, Shape::Narrow, &columns, names), Shape::Narrow)
 }
 
 /// The table in so many lines at most, without what is said about its rows.
@@ -67,7 +68,8 @@ fn fitting(style: &Style, asked: &[f64], rows: &[Row]) -> Vec<Column> {
     let fits = |columns: &[Column], names| {
         table(rows, Shape::Brief, columns, names).width() <= style.columns()
     };
-    let mut columns = vec![Column::Iops, Column::MbPerS];
+    let mut columns = Column::rates(rows);
+    columns.push(Column::MbPerS);
     let mut add = |column, names| {
         let at = columns.partition_point(|known| *known < column);
         columns.insert(at, column);
