@@ -119,6 +119,11 @@ impl Order {
         self.left = self.count.saturating_mul(budget.passes);
     }
 
+    /// Objects chosen so far.
+    pub fn turn(&self) -> u64 {
+        self.turn
+    }
+
     /// True if no object follows.
     pub fn is_over(&self) -> bool {
         self.left == 0 || self.count == 0

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use candor_engine::clock::Ticks;
 use candor_engine::operation::{Op, Outcome, Slot};
+use candor_engine::random::mix;
 use candor_engine::source::{Next as Answer, Source, Spans, Turn, Wait};
 use candor_engine::worker_end::WorkerEnd;
 use candor_plan::objects::{OBJECT, ObjectOp, Objects};
@@ -164,7 +165,7 @@ impl Settings {
             lane
         } else {
             let object = self.catalog.object(self.worker, nth);
-            let mut lane = Lane::new(object, op, self.task(&object, op)?);
+            let mut lane = Lane::new(object, op, self.task(&object, op, order.turn())?);
             self.catalog.write_key(&object, &mut lane.key);
             lane.handle = self.catalog.handle(self.worker, nth);
             lane
@@ -195,8 +196,8 @@ impl Settings {
         }
     }
 
-    /// Requests of an object; none if nothing of it is this worker's.
-    fn task(&self, object: &Object, op: ObjectOp) -> Option<Task> {
+    /// Requests of an object in a turn; none if nothing of it is this worker's.
+    fn task(&self, object: &Object, op: ObjectOp, turn: u64) -> Option<Task> {
         let objects = &self.objects;
         let bytes = object.end - object.start;
         match op {
@@ -209,7 +210,9 @@ impl Settings {
             ObjectOp::Get => {
                 let unit = objects.range.or(objects.part.filter(|_| objects.by_part_number));
                 match unit.filter(|unit| bytes > unit.0 || object.is_shared()) {
-                    Some(unit) => (bytes > 0).then(|| Task::Ranges(self.ranges(object, unit.0))),
+                    Some(unit) => {
+                        (bytes > 0).then(|| Task::Ranges(self.ranges(object, unit.0, turn)))
+                    }
                     None => single(object, object.bytes),
                 }
             }
@@ -229,10 +232,12 @@ impl Settings {
         PartsLeft { upload, unit, next: object.start, ends: self.objects.uploads }
     }
 
-    fn ranges(&self, object: &Object, unit: u64) -> Ranges {
+    /// Ranges of an object; each turn has its own order.
+    fn ranges(&self, object: &Object, unit: u64, turn: u64) -> Ranges {
         let count = (object.end - object.start).div_ceil(unit);
         let turns = self.objects.ranges.map_or(count, u64::from);
-        let order = RangeOrder::of(&self.objects.access, count, self.seed, object.number());
+        let order =
+            RangeOrder::of(&self.objects.access, count, mix(self.seed, turn), object.number());
         Ranges { unit, count, turn: 0, turns, order }
     }
 }

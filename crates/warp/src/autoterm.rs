@@ -2,14 +2,8 @@
 
 use super::report::Rate;
 
-/// Segments that must be alike without `--full`.
+/// Segments that must be alike.
 const SEGMENTS: usize = 7;
-
-/// Parts of a run with `--full`.
-const PARTS: usize = 25;
-
-/// Parts before the last one that must be like it.
-const PARTS_ALIKE: usize = 6;
 
 /// A time and a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,15 +26,10 @@ impl Autoterm {
         window.is_ok_and(|window| self.are_alike(seconds, window.max(1)))
     }
 
-    /// True if a run with `--full` may end. `parts` are the rates of 25 equal parts of the time in
-    /// which all threads are active.
-    ///
-    /// # Panics
-    /// The number of parts is not 25.
-    pub fn is_stable_in_parts(&self, active_ns: u64, parts: &[Rate]) -> bool {
-        assert_eq!(parts.len(), PARTS, "a run has 25 parts");
-        let least_ns = self.duration_ns as f64 * PARTS as f64 / SEGMENTS as f64;
-        active_ns as f64 > least_ns && self.are_alike(parts, PARTS_ALIKE + 1)
+    /// Seconds that decide, at most.
+    pub fn window(&self) -> usize {
+        let seconds = usize::try_from(self.duration_ns.div_ceil(1_000_000_000));
+        seconds.unwrap_or(usize::MAX).max(SEGMENTS)
     }
 
     /// True if there are that many rates, and the last of them differ little from the last one.
@@ -115,18 +104,6 @@ mod tests {
         assert!(!short.is_stable_on_all(&bytes(&[1.0, 100.0, 100.0])));
         assert!(!USUAL.is_stable_on_all(&bytes(&[100.0; 14])));
         assert!(USUAL.is_stable_on_all(&bytes(&[100.0; 15])));
-    }
-
-    #[test]
-    fn full_runs_compare_parts() {
-        let mut parts = [Rate { bytes: 100.0, objects: 1.0 }; 25];
-        let least = 15 * SECOND * 25 / 7;
-        assert!(USUAL.is_stable_in_parts(least + SECOND, &parts));
-        assert!(!USUAL.is_stable_in_parts(least, &parts));
-        parts[17].bytes = 1.0;
-        assert!(USUAL.is_stable_in_parts(least + SECOND, &parts), "before the last seven");
-        parts[18].bytes = 1.0;
-        assert!(!USUAL.is_stable_in_parts(least + SECOND, &parts));
     }
 
     proptest! {

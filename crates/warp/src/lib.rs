@@ -1,6 +1,7 @@
 //! warp, the benchmark of object stores: its command lines, its result files, and their analysis.
 //!
-//! [`options::read`] reads a command line. [`file`] reads and writes `.csv.zst` and `.json.zst`,
+//! [`options::read`] reads a command line, [`plan::lower`] lowers a benchmark to a plan, and
+//! [`results::of`] has its results. [`file`] reads and writes `.csv.zst` and `.json.zst`,
 //! [`report::Report`] is the result of one operation, and [`text`] prints it as warp does. Nothing
 //! here opens a file or a socket.
 //!
@@ -16,11 +17,11 @@ pub mod file;
 pub mod merge;
 pub mod options;
 mod page;
+pub mod plan;
 pub mod report;
-mod run;
+pub mod results;
 pub mod text;
 pub mod timing;
 pub mod values;
 
 pub use page::ABOUT;
-pub use run::run_benchmark;

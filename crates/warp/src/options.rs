@@ -25,7 +25,6 @@ candor_front::choices! {
         Mixed = "Download, stat, upload and delete objects by weight": "mixed",
         Multipart = "Download single parts of one object": "multipart",
         MultipartPut = "Upload objects in parts": "multipart-put",
-        Versioned = "Run the mix on a bucket with versions": "versioned",
         Analyze = "Analyze a result file": "analyze",
         Compare = "Compare two result files": "cmp",
         Merge = "Merge result files of clients that ran together": "merge",
@@ -125,8 +124,6 @@ pub struct Connection {
     pub prefix: String,
     /// Do not add a prefix for each thread.
     pub no_prefix: bool,
-    /// Use a bucket that holds objects of others; only own objects are deleted without it.
-    pub force_empty: bool,
     /// Agents that send the requests; empty for this host.
     pub clients: Vec<HostEntry>,
 }
@@ -136,8 +133,6 @@ pub struct Connection {
 pub struct Work {
     /// Objects before the run.
     pub objects: u64,
-    /// Versions of each object.
-    pub versions: u64,
     /// Bytes of a part; 0 for no parts.
     pub part_bytes: u64,
     /// Parts of an object.
@@ -156,8 +151,6 @@ pub struct Work {
     pub list_flat: bool,
     /// Objects of a delete request.
     pub batch: u64,
-    /// List metadata (a MinIO extension).
-    pub metadata: bool,
     /// Keys of a page of a listing.
     pub max_keys: u64,
     /// Weight of downloads.
@@ -181,8 +174,6 @@ pub struct Load {
     pub requests_per_s: f64,
     /// Sizes of objects.
     pub object_size: ObjectSize,
-    /// Draw sizes up to the given size, in steps that double, each equally likely.
-    pub random_size: bool,
     /// Time of day to start at.
     pub sync_start: Option<SyncStart>,
 }
@@ -244,7 +235,7 @@ pub struct Ending {
     pub autoterm_ns: u64,
     /// Largest difference between stable rates in percent.
     pub autoterm_percent: f64,
-    /// Do not delete objects before the run.
+    /// Keep the objects, in a bucket that others use, too.
     pub no_clear: bool,
     /// Do not delete objects after the run.
     pub keep_data: bool,
@@ -255,8 +246,6 @@ pub struct Ending {
 pub struct Output {
     /// Name of the result file without its ending; absent for a name with the time.
     pub benchdata: Option<String>,
-    /// Store each request.
-    pub full: bool,
     /// Print JSON.
     pub json: bool,
     /// Print results only.

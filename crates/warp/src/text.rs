@@ -159,7 +159,7 @@ fn requests_by_host(report: &Report) -> String {
                 summary.requests,
                 requests(&summary)
             )),
-            None => text.push_str(&format!(" * {name}: the file has no times by host\n")),
+            None => text.push_str(&format!(" * {name}: the times of its requests are unknown\n")),
         }
     }
     text

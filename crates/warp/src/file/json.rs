@@ -11,7 +11,7 @@ use serde_json::error::Category;
 
 pub use document::Document;
 use document::{BySize, FirstByte, Operation, Piece, Single, Throughput};
-pub use store::{text, write};
+pub use store::{text, text_with_verdict, write};
 
 use super::broken;
 use crate::aggregate::{Settings, is_host};

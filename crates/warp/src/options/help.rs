@@ -16,6 +16,10 @@ pub struct RefusedCommand {
 /// All commands that candor does not run.
 pub const REFUSED: &[RefusedCommand] = &[
     RefusedCommand {
+        name: "versioned",
+        why: "candor reads and deletes current versions only; measure the mix with `warp mixed`",
+    },
+    RefusedCommand {
         name: "retention",
         why: "candor does not lock objects; measure uploads with `warp put`",
     },
@@ -73,7 +77,7 @@ pub fn help() -> String {
         text.push_str(&format!("  {:<14} {}\n", choice.word, choice.help));
     }
     let refused: Vec<_> = REFUSED.iter().map(|refused| refused.name).collect();
-    text.push_str(&format!("\nRefused: {}\n", refused.join(", ")));
+    text.push_str(&format!("\nRefused:\n  {}\n", refused.join(", ")));
     text.push_str("\n`warp COMMAND --help` lists the options of a command.\n");
     text
 }

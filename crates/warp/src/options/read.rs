@@ -10,7 +10,7 @@ use candor_front::{
 use super::help::{self, REFUSED};
 use super::rows::{SECRETS, VARIABLES, table};
 use super::{Command, Options};
-use crate::values::{HostEntry, ObjectSize, hosts};
+use crate::values::{HostEntry, hosts};
 
 const GRAMMAR: Grammar = Grammar {
     long_behind_one_dash: true,
@@ -232,7 +232,7 @@ impl Reader {
     fn check(&mut self) {
         let (work, load) = (self.options.work.clone(), self.options.load.clone());
         let shares = work.get_share + work.stat_share + work.put_share + work.delete_share;
-        if matches!(self.options.command, Command::Mixed | Command::Versioned) && shares <= 0.0 {
+        if self.options.command == Command::Mixed && shares <= 0.0 {
             self.wrong("get-distrib", "all weights are 0", "give one operation a weight");
         }
         if work.delete_share > work.put_share {
@@ -244,10 +244,6 @@ impl Reader {
             let bytes = work.range_bytes;
             let message = format!("range-size {bytes} exceeds the size of the smallest object");
             self.wrong("range-size", &message, "give a smaller --range-size");
-        }
-        if load.random_size && !matches!(load.object_size, ObjectSize::Fixed(_)) {
-            let message = "obj.randsize needs one size, and obj.size gives several";
-            self.wrong("obj.randsize", message, "remove one of both");
         }
         if work.max_keys > 1000 || work.batch > 1000 {
             let option = if work.batch > 1000 { "batch" } else { "max-keys" };

@@ -96,7 +96,6 @@ pub const fn table(command: Command) -> Table<Value> {
         Command::Mixed => MIXED,
         Command::Multipart => MULTIPART,
         Command::MultipartPut => MULTIPART_PUT,
-        Command::Versioned => VERSIONED,
         Command::Analyze => Table(&[ANALYSIS, OUTPUT]),
         Command::Compare => Table(&[SELECTION, OUTPUT]),
         Command::Merge => Table(&[MERGED, OUTPUT]),
@@ -114,11 +113,11 @@ const GET: Table<Value> = benchmark!(
             "range-size",
             "SIZE",
             set!(size, work.range_bytes),
-            "Size of ranges; 0 draws sizes"
+            "Size of ranges, which --range needs"
         )
         .default("0")
         .exact("", "1MiB"),
-        versions(),
+        VERSIONS,
         LIST_EXISTING,
         LIST_FLAT,
     ]
@@ -153,7 +152,7 @@ const LIST: Table<Value> = benchmark!(
     &[
         objects("10000"),
         object_bytes("1KB"),
-        versions(),
+        VERSIONS,
         bare("metadata", Value::maybe("BOOL"), "List metadata")
             .default("false")
             .refused("true", "only MinIO lists metadata"),
@@ -164,7 +163,7 @@ const LIST: Table<Value> = benchmark!(
 );
 
 const STAT: Table<Value> =
-    benchmark!("stat", &[objects("10000"), object_bytes("1KB"), versions(), LIST_EXISTING]);
+    benchmark!("stat", &[objects("10000"), object_bytes("1KB"), VERSIONS, LIST_EXISTING]);
 
 const MIXED: Table<Value> = benchmark!(
     "mixed",
@@ -195,11 +194,6 @@ const MULTIPART_PUT: Table<Value> = benchmark!(
         .default("20")
         .exact("", "4"),
     ]
-);
-
-const VERSIONED: Table<Value> = benchmark!(
-    "versioned",
-    &[objects("250"), object_bytes("10MiB"), GET_SHARE, STAT_SHARE, PUT_SHARE, DELETE_SHARE,]
 );
 
 const fn objects(default: &'static str) -> OptionRow {
@@ -233,11 +227,9 @@ const fn parts(default: &'static str) -> OptionRow {
         .exact("", "10")
 }
 
-const fn versions() -> OptionRow {
-    OptionRow::value("versions", "N", set!(positive, work.versions), "Versions of each object")
-        .default("1")
-        .exact("", "2")
-}
+const VERSIONS: OptionRow = bare("versions", Value::value("N"), "Versions of each object")
+    .default("1")
+    .refused("2", "candor requests the current version of an object only");
 
 const LIST_EXISTING: OptionRow =
     on_off!("list-existing", work.list_existing, "Use objects of the bucket; never delete them");
@@ -278,7 +270,8 @@ const SERVER: Group<Value> = Group { title: "Server", rows: &[
     chosen!("lookup", "NAME", Lookup, connection.lookup, "Bucket in the host or the path")
         .default("auto").exact("", "path"),
     chosen!("host-select", "NAME", HostSelect, connection.host_select,
-        "Host by load, or roundrobin").default("weighed").exact("", "roundrobin"),
+        "Host by load, or roundrobin").default("weighed")
+        .near("", "roundrobin", "each host gets the same number of connections"),
     on_off!("disable-http-keepalive", connection.disable_keepalive,
         "Close each connection after its request"),
     OptionRow::value("bucket", "NAME", set!(text, connection.bucket), "Bucket")
@@ -286,8 +279,8 @@ const SERVER: Group<Value> = Group { title: "Server", rows: &[
     OptionRow::value("prefix", "KEY", set!(text, connection.prefix), "Prefix of all keys")
         .exact("", "test"),
     on_off!("noprefix", connection.no_prefix, "Do not add a prefix for each thread"),
-    on_off!("force-empty", connection.force_empty,
-        "Empty the bucket first, even of objects of others"),
+    bare("force-empty", Value::maybe("BOOL"), "Empty the bucket first").default("false")
+        .refused("true", "candor deletes its own objects only; empty the bucket with its tools"),
     OptionRow::value("signature", "S3V4", signature, "Signature of requests").default("S3V4")
         .idle("S3V4", "S3V4 is the only signature"),
     bare("resolve-host", Value::maybe("BOOL"), "Use all addresses of a host's name")
@@ -316,7 +309,8 @@ const LOAD: Group<Value> = Group { title: "Load", rows: &[
         .default("5m").exact("", "10s"),
     OptionRow::value("rps-limit", "N", set!(number, load.requests_per_s),
         "Requests/s per client; 0: no limit").default("0").exact("", "100"),
-    on_off!("obj.randsize", load.random_size, "Draw sizes up to --obj.size"),
+    bare("obj.randsize", Value::maybe("BOOL"), "Draw sizes up to --obj.size").default("false")
+        .refused("true", "candor draws sizes evenly or by weight; use --obj.size=MIN,MAX"),
     OptionRow::value("obj.generator", "random", generator, "Content of objects").default("random")
         .idle("random", "random content is the only one"),
     OptionRow::value("syncstart", "HH:MM", sync_start, "Start at this time of day")
@@ -349,7 +343,7 @@ const ENDING: Group<Value> = Group { title: "End", rows: &[
         "Shortest run before that").default("15s").exact("", "5s"),
     OptionRow::value("autoterm.pct", "PERCENT", set!(number, ending.autoterm_percent),
         "Largest change of a stable rate").default("7.5").exact("", "5"),
-    on_off!("noclear", ending.no_clear, "Keep objects from before the run"),
+    on_off!("noclear", ending.no_clear, "Keep the objects, as --keep-data does"),
     on_off!("keep-data", ending.keep_data, "Keep the objects after the run"),
 ] };
 
@@ -357,7 +351,7 @@ const ENDING: Group<Value> = Group { title: "End", rows: &[
 const FLEET: Group<Value> = Group { title: "Clients", rows: &[
     OptionRow::value("warp-client", "LIST", set!(hosts, connection.clients),
         "Agents that send the requests")
-        .near("connection.clients", "a,b", "the hosts run agents of candor, not of warp"),
+        .near("connection.clients", "a,b", "the hosts run `candor agent`, not agents of warp"),
     bare("influxdb", Value::value("URL"), "Send metrics to InfluxDB")
         .refused("http://a", "candor serves metrics for Prometheus; set CANDOR_METRICS"),
     bare("web", Value::maybe("BOOL"), "Open a page with the results").default("false")
@@ -370,7 +364,7 @@ const BENCHDATA: OptionRow = OptionRow::value(
     "benchdata",
     "NAME",
     set!(some_text, output.benchdata),
-    "Write NAME.json.zst or .csv.zst",
+    "Write NAME.json.zst; merge may write .csv.zst",
 )
 .exact("", "run");
 
@@ -379,7 +373,8 @@ const MERGED: Group<Value> = Group { title: "Result file", rows: &[BENCHDATA] };
 #[rustfmt::skip]
 const FILES: Group<Value> = Group { title: "Result file", rows: &[
     BENCHDATA,
-    on_off!("full", output.full, "Store each request"),
+    bare("full", Value::maybe("BOOL"), "Store each request").default("false")
+        .refused("true", "candor stores counts and times by segment, not each request"),
     bare("serverprof", Value::value("TYPES"), "Profile the server")
         .refused("cpu", "only MinIO has such profiles"),
     bare("stdout", Value::maybe("BOOL"), "Write results to stdout").default("false")

@@ -41,6 +41,8 @@ impl Requests {
 /// Conditions that end a run before its time, and the command that is run then.
 #[derive(Clone, Debug, Default)]
 pub struct Trigger {
+    /// A value that ends the run once it is true.
+    pub flag: Option<Arc<AtomicBool>>,
     /// A file that ends the run by being there; it is removed.
     pub file: Option<PathBuf>,
     /// The time after which the run ends.
@@ -107,7 +109,8 @@ impl Looking {
         let over = interval.map_or(0, |time| elapsed.as_nanos() / time.as_nanos().max(1));
         let mut wants_interim = over > self.intervals;
         self.intervals = over;
-        let mut pulled = trigger.timeout.is_some_and(|time| elapsed >= time);
+        let mut pulled = trigger.timeout.is_some_and(|time| elapsed >= time)
+            || trigger.flag.as_ref().is_some_and(|flag| flag.load(Relaxed));
         if self.files_looked_at.elapsed() >= LOOK_FOR_FILES {
             self.files_looked_at = Instant::now();
             wants_interim |= status_file.as_deref().is_some_and(take_away);
@@ -183,5 +186,18 @@ mod tests {
         looking.requests.trigger.timeout = Some(Duration::from_nanos(1));
         looking.look();
         assert!(looking.control.takes_interim() && looking.control.is_ended());
+    }
+
+    #[test]
+    fn flags_end_a_run() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let mut looking = looking(dir.path());
+        let flag = Arc::<AtomicBool>::default();
+        looking.requests.trigger.flag = Some(flag.clone());
+        looking.look();
+        assert!(!looking.control.is_ended());
+        flag.store(true, Relaxed);
+        looking.look();
+        assert!(looking.control.is_ended());
     }
 }

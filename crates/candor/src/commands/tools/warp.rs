@@ -1,5 +1,7 @@
 //! `candor warp …`, and the binary called as `warp`: benchmarks of object stores, and their files.
 
+mod run;
+
 use std::ffi::OsString;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -27,7 +29,7 @@ pub const TOOL: Tool = Tool {
     page: Page::Derived,
     converter: None,
     writer: None,
-    has_report: false,
+    has_report: true,
 };
 
 const COMPLAINTS: Complaints<'static> = Complaints { tool: "warp", file: None, exit_code: 1 };
@@ -35,7 +37,8 @@ const COMPLAINTS: Complaints<'static> = Complaints { tool: "warp", file: None, e
 /// Runs a command line, the program's name first, and returns the exit code.
 fn main(argv: &[OsString]) -> u8 {
     let done = match options::read(argv, &mut HostEnvironment) {
-        Ok(options) => run(&options),
+        Ok(options) if options.command.is_benchmark() => return run::main(&options),
+        Ok(options) => of_files(&options),
         Err(Answer::Text(text)) => screen::data(&text),
         Err(Answer::Refused(errors, texts)) => return COMPLAINTS.diagnostics(&errors, &texts),
     };
@@ -45,12 +48,11 @@ fn main(argv: &[OsString]) -> u8 {
     }
 }
 
-fn run(options: &Options) -> Result<(), String> {
+fn of_files(options: &Options) -> Result<(), String> {
     match options.command {
-        Command::Analyze => analyze(options),
         Command::Compare => compared(options),
         Command::Merge => merged(options),
-        _ => candor_warp::run_benchmark(options),
+        _ => analyze(options),
     }
 }
 
@@ -102,7 +104,8 @@ fn merged(options: &Options) -> Result<(), String> {
         sources.push(Source { name: name.clone(), input: Box::new(opened(name)?) });
     }
     let merge = Merge::open(sources)?;
-    let name = options.output.benchdata.clone().unwrap_or_else(usual_name) + merge.ending();
+    let name =
+        options.output.benchdata.clone().unwrap_or_else(|| usual_name("merge")) + merge.ending();
     let path = path_of(&name);
     let results = written(merge, &path)?;
     print(&results, options)?;
@@ -124,7 +127,12 @@ fn unwritable(path: &Path, error: &std::io::Error) -> String {
     format!("--benchdata {}: {error}; name a file that can be written", path.text())
 }
 
-/// Name of a merged file with the time.
-fn usual_name() -> String {
-    file::name("merge", Timestamp::now(), RandomState::new().hash_one(0) as u32)
+/// Name of a file of a command, with the time.
+fn usual_name(command: &str) -> String {
+    file::name(command, Timestamp::now(), random())
+}
+
+/// A number that differs from run to run.
+fn random() -> u32 {
+    RandomState::new().hash_one(0) as u32
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use candor_front::Object;
 use jiff::Timestamp;
+use serde::Serialize;
 
 use super::VERSION;
 use super::document::{
@@ -25,7 +27,23 @@ pub fn write(results: &Results, output: impl Write) -> io::Result<()> {
 
 /// Results as JSON, without compression.
 pub fn text(results: &Results) -> String {
-    let json = serde_json::to_string_pretty(&Document::of(results));
+    pretty(&Document::of(results))
+}
+
+/// The same with candor's verdict under a separate key.
+pub fn text_with_verdict(results: &Results, verdict: &Object) -> String {
+    pretty(&Judged { document: Document::of(results), candor: verdict })
+}
+
+#[derive(Serialize)]
+struct Judged<'a> {
+    #[serde(flatten)]
+    document: Document,
+    candor: &'a Object,
+}
+
+fn pretty(document: &impl Serialize) -> String {
+    let json = serde_json::to_string_pretty(document);
     // Strings as keys and finite or null numbers: all of it has a form in JSON.
     json.map_or_else(|error| unreachable!("{error}"), |json| json + "\n")
 }

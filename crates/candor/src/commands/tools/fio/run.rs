@@ -58,6 +58,7 @@ fn requests(flags: &Flags) -> Requests {
         interval: flags.status_interval.map(time),
         status_file: Some(std::env::temp_dir().join(STATUS_FILE)),
         trigger: Trigger {
+            flag: None,
             file: flags.trigger.file.clone(),
             timeout: flags.trigger.timeout.map(time),
             command: flags.trigger.command.clone(),
