@@ -1,5 +1,5 @@
-//! fio's engine `http` against servers of S3 and WebDAV: objects by fio's names, checked reads, real
-//! depth, failures with the server's words, and no secret in any output.
+//! fio's engine `http` against servers of S3, WebDAV and Swift: objects by fio's names, checked
+//! reads, real depth, failures with the server's words, and no secret in any output.
 
 mod webdav;
 
@@ -26,9 +26,10 @@ fn server(scratch: &Scratch) -> Option<Server> {
 
 /// Words of all jobs on S3 at an address.
 fn access(address: &str, secret: &str) -> String {
+    let user = Server::ACCESS_KEY;
     format!(
-        "ioengine=http\nhttp_mode=s3\nhttp_host={address}\nhttp_s3_keyid={}\nhttp_s3_key={secret}\n",
-        Server::ACCESS_KEY
+        "ioengine=http\nhttp_mode=s3\nhttp_host={address}\nhttp_s3_keyid={user}\n\
+         http_s3_key={secret}\n"
     )
 }
 
@@ -153,25 +154,27 @@ fn ranges_of_one_object() {
     assert_eq!(ran.http(0, "operations/read/statuses/0/status"), 206.0);
 }
 
+/// A job on an object that does not exist.
+fn on_missing(given: &str, rw: &str) -> String {
+    format!("[j]\n{given}filename=/{BUCKET}/missing\nsize=16k\nbs=4k\nrw={rw}\n")
+}
+
 #[test]
 fn failures_have_the_words_of_the_server() {
     let scratch = Scratch::new();
     let Some(server) = server(&scratch) else { return };
     let address = server.address().to_string();
-    let job = |given: &str, rw: &str| {
-        format!("[j]\n{given}filename=/{BUCKET}/missing\nsize=16k\nbs=4k\nrw={rw}\n")
-    };
-    let missing = fio(&scratch, &job(&access(&address, Server::SECRET_KEY), "read"), &[]);
+    let missing = fio(&scratch, &on_missing(&access(&address, Server::SECRET_KEY), "read"), &[]);
     assert_eq!(missing.ran.code, Some(1), "{}", missing.ran.out);
     let said = missing.texts.join("\n");
     assert!(said.contains("NoSuchKey") && said.contains("fio reads zeros"), "{said}");
-    let denied = fio(&scratch, &job(&access(&address, "wrong-secret"), "write"), &[]);
+    let denied = fio(&scratch, &on_missing(&access(&address, "wrong-secret"), "write"), &[]);
     assert_ne!(denied.ran.code, Some(0), "{}", denied.ran.out);
     let said = denied.texts.join("\n");
     assert!(said.contains("SignatureDoesNotMatch") || said.contains("403"), "{said}");
     assert!(!said.contains("wrong-secret"), "{said}");
-    let relative =
-        job(&access(&address, Server::SECRET_KEY), "read").replace("filename=/", "filename=");
+    let relative = on_missing(&access(&address, Server::SECRET_KEY), "read")
+        .replace("filename=/", "filename=");
     let refused = fio(&scratch, &relative, &[]);
     assert!(refused.ran.err.contains("begins with `/`"), "{}", refused.ran.err);
 }

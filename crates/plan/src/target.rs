@@ -91,8 +91,8 @@ impl Target {
         (self.directory().join(path_of(&name)), size.or(self.size))
     }
 
-    /// Key of one file, counted from 0, in a bucket: its `file_name`, or the target's name if it has
-    /// none, without `/BUCKET/` at its begin.
+    /// Key of one file, counted from 0, in a bucket: its `file_name`, or the target's name if it
+    /// has none, without `/BUCKET/` at its begin.
     ///
     /// # Panics
     /// If the plan names fewer files.

@@ -375,20 +375,24 @@ fn http(job: &str, bucket: &str, blocks: &str) -> Vec<&'static str> {
     found
 }
 
+/// The same with a target and the bucket.
+fn of_bucket(bucket: &str, blocks: &str) -> Vec<&'static str> {
+    http("targets = [\"null\"]", bucket, &format!("bucket = \"b\"\n{blocks}"))
+}
+
 #[test]
 fn objects_of_blocks_are_in_a_bucket() {
     let null = "targets = [\"null\"]";
-    let of = |bucket, blocks: &str| http(null, bucket, &format!("bucket = \"b\"\n{blocks}"));
-    assert_eq!(of("", ""), [""; 0]);
+    assert_eq!(of_bucket("", ""), [""; 0]);
     assert_eq!(http(null, "", ""), ["no-bucket"]);
     assert_eq!(http(null, "", "bucket = \"c\""), ["no-bucket"]);
     assert_eq!(http("", "", "bucket = \"b\""), ["http-target"]);
-    assert_eq!(of("", "mix = \"write\""), ["bucket-keep"]);
-    assert_eq!(of("", "mix = \"trim\""), ["bucket-keep"]);
-    assert_eq!(of("keep = true", "mix = \"write\""), [""; 0]);
-    assert_eq!(of("prefix = \"{hash:2}\"", ""), ["bucket-keys"]);
-    assert_eq!(of("", "direct = true"), ["http"]);
-    assert_eq!(of("", "headers.retention = { compliance = false, days = 1 }"), ["http"]);
+    assert_eq!(of_bucket("", "mix = \"write\""), ["bucket-keep"]);
+    assert_eq!(of_bucket("", "mix = \"trim\""), ["bucket-keep"]);
+    assert_eq!(of_bucket("keep = true", "mix = \"write\""), [""; 0]);
+    assert_eq!(of_bucket("prefix = \"{hash:2}\"", ""), ["bucket-keys"]);
+    assert_eq!(of_bucket("", "direct = true"), ["http"]);
+    assert_eq!(of_bucket("", "headers.retention = { compliance = false, days = 1 }"), ["http"]);
     let range = "engine = { http = { object_mode = \"range\" } }\nbucket = \"b\"\nmix = \"write\"";
     let text = plan("", null, range);
     let bucket = "[[bucket]]\nname = \"b\"\nbucket = \"b\"\nkeep = true\n";
