@@ -72,7 +72,7 @@ enum Present {
 }
 
 /// A job under construction, and its end.
-struct Drafted {
+struct JobAndStop {
     job: Job,
     work: Objects,
     stop: Stop,
@@ -189,8 +189,8 @@ impl Draft {
     }
 
     /// Objects that exist after some work.
-    fn after(&self, drafted: &Drafted, before: Present) -> Present {
-        let Drafted { work, stop, .. } = drafted;
+    fn after(&self, drafted: &JobAndStop, before: Present) -> Present {
+        let JobAndStop { work, stop, .. } = drafted;
         let deletes = work.has(ObjectOp::Delete) || work.has(ObjectOp::DeleteMany);
         if deletes {
             return Present::No;
@@ -253,7 +253,7 @@ impl Draft {
     }
 
     /// The job that has these values of the lists.
-    fn drafted(&self, buckets: &[String], values: &[&Value]) -> Drafted {
+    fn drafted(&self, buckets: &[String], values: &[&Value]) -> JobAndStop {
         let (mut blocks, mut work) = (self.blocks.clone(), self.s3.work.clone());
         let mut job = Job { name: "job".to_owned(), ..self.job.clone() };
         values.iter().for_each(|value| value.put(&mut job, &mut blocks, &mut work));
@@ -288,13 +288,13 @@ impl Draft {
         if self.grows() && stop == Stop::default() {
             stop.ops = Some(self.object_count().div_ceil(job.workers.max(1).into()));
         }
-        Drafted { job, work, stop }
+        JobAndStop { job, work, stop }
     }
 
     /// The phase that puts the objects of the next one, all of them once.
     fn fill(&self, workers: u32, buckets: &[String]) -> Phase {
         let put = Value::Ops(Operations { op: ObjectOp::Put, mix: Vec::new() });
-        let Drafted { job, work, .. } = self.drafted(buckets, &[&put]);
+        let JobAndStop { job, work, .. } = self.drafted(buckets, &[&put]);
         let each = self.object_count().div_ceil(workers.max(1).into());
         let work = Objects {
             depth: work.depth.max(FILL_DEPTH),
@@ -303,7 +303,7 @@ impl Draft {
             ..work
         };
         let job = Job { workers, ..job };
-        Drafted { job, work, stop: Stop::default() }.phase("fill".into(), &Phase::default())
+        JobAndStop { job, work, stop: Stop::default() }.phase("fill".into(), &Phase::default())
     }
 
     /// The job's name in the report: `get 1 MiB, depth 64`.
@@ -325,10 +325,10 @@ impl Draft {
     }
 }
 
-impl Drafted {
+impl JobAndStop {
     /// The phase with this job.
     fn phase(self, name: String, settings: &Phase) -> Phase {
-        let Drafted { job, work, stop } = self;
+        let JobAndStop { job, work, stop } = self;
         Phase { name, stop, jobs: vec![Job { work: work.into(), ..job }], ..settings.clone() }
     }
 }
