@@ -136,15 +136,9 @@ pub fn add_acl(from: &UploadHeaders, headers: &mut Headers) -> Result<(), Refusa
 
 /// Tags by number, in the order of their names.
 pub fn tags(count: u32) -> Vec<Tag> {
-<<<<<<< ours
     let tags =
         (0..count).map(|number| Tag { name: format!("candor-{number:02}"), value: "value".into() });
     tags.collect()
-=======
-    (0..count)
-        .map(|number| Tag { name: format!("candor-{number}"), value: "value".into() })
-        .collect()
->>>>>>> theirs
 }
 
 /// Form of uploads for the report.

@@ -308,11 +308,7 @@ mod tests {
     fn ranks_take_users_and_connections_take_endpoints_in_turn() {
         let mut two = bucket("http://127.0.0.1:9");
         two.endpoints.push("http://127.0.0.1:10".into());
-<<<<<<< ours
-        let reach = Reach::of(&[&two]).expect("access");
-=======
         let Ok(reach) = Reach::of(&[&two]) else { panic!("the buckets are accessible") };
->>>>>>> theirs
         assert_eq!([0, 1, 2].map(|connection| reach.endpoint(connection)), [0, 1, 0]);
         assert!(!reach.signs() && !reach.is_tls);
     }
