@@ -487,13 +487,12 @@ mod tests {
             item_name: "r{rank}-f{number}".parse().ok(),
             ..Tree::default()
         };
-        let bucket = |name: &str| Bucket {
+        let buckets = ["a", "b"].map(|name| Bucket {
             bucket: name.into(),
             prefix: KeyPrefix::literal("x/"),
             keys: Keys::Tree(Box::new(tree.clone())),
             ..Bucket::default()
-        };
-        let buckets = [bucket("a"), bucket("b")];
+        });
         let refs: Vec<&Bucket> = buckets.iter().collect();
         let catalog = Catalog::of(&Objects::default(), &refs, None, users(2), 1);
         let all = keys(&catalog, 2);
@@ -507,9 +506,12 @@ mod tests {
         assert_eq!(begin, "x/r1/d1/");
     }
 
+    fn member(name: &str, size: u64) -> Member {
+        Member { name: name.into(), size: Some(Bytes(size)) }
+    }
+
     #[test]
     fn large_members_are_cut_and_small_ones_dealt() {
-        let member = |name: &str, size| Member { name: name.into(), size: Some(Bytes(size)) };
         let objects = vec![member("big", 105), member("s1", 10), member("s2", 10)];
         let members = Members { objects, share_above: Some(Bytes(100)), deal: Deal::InTurn };
         let bucket = Bucket { keys: Keys::Members(members), ..Bucket::default() };

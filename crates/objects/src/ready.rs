@@ -99,20 +99,14 @@ impl ReadyObjects {
         let (plan, job) = (context.plan, context.job);
         let buckets: Vec<&Bucket> =
             objects.buckets.iter().filter_map(|name| plan.bucket(name)).collect();
-        let name = job.name.clone();
-        let unfit = |Refusal { message, remedy, .. }: Refusal| EngineError::Unfit {
-            job: name.clone(),
-            message,
-            remedy,
-        };
-        let reach = Arc::new(Reach::of(&buckets).map_err(&unfit)?);
+        let reach = Arc::new(Reach::of(&buckets).map_err(|refusal| unfit(job, refusal))?);
         let made: Made = context.session.of::<Made>().clone();
         let reached = made.reached(&objects.buckets).filter(|_| objects.as_reached);
         let first = reached.as_ref().and_then(|counts| counts.iter().copied().min());
         let first = objects.first.into_iter().chain(first).min();
         let objects = Arc::new(Objects { first, ..objects.clone() });
-        let mut admin = Admin::new(&reach).map_err(&unfit)?;
-        let listed = listed(&buckets, &mut admin).map_err(&unfit)?;
+        let mut admin = Admin::new(&reach).map_err(|refusal| unfit(job, refusal))?;
+        let listed = listed(&buckets, &mut admin).map_err(|refusal| unfit(job, refusal))?;
         let users = Users { ranks: context.ranks, workers: job.workers, data_of: job.data_of() };
         let catalog = Arc::new(Catalog::of(&objects, &buckets, listed, users, context.plan.seed));
         if catalog.handle_max(job.workers) > u64::from(u32::MAX) {
@@ -122,10 +116,11 @@ impl ReadyObjects {
         let uploads = Uploads::default();
         let apart = objects.uploads == Ends::Apart && objects.has(ObjectOp::Put);
         if apart || objects.has(ObjectOp::CompleteUpload) {
-            find_uploads(&catalog, job.workers, &mut admin, &uploads).map_err(&unfit)?;
+            find_uploads(&catalog, job.workers, &mut admin, &uploads)
+                .map_err(|refusal| unfit(job, refusal))?;
         }
-        let mut shared =
-            context::of(&objects, &buckets, &reach, context.plan.seed).map_err(&unfit)?;
+        let mut shared = context::of(&objects, &buckets, &reach, context.plan.seed)
+            .map_err(|refusal| unfit(job, refusal))?;
         if objects.check_list {
             shared.listed = catalog.sorted_keys();
         }
@@ -288,6 +283,11 @@ impl ReadyObjects {
         }
         aborted
     }
+}
+
+/// A refusal as an error of a job.
+fn unfit(job: &Job, Refusal { message, remedy }: Refusal) -> EngineError {
+    EngineError::Unfit { job: job.name.clone(), message, remedy }
 }
 
 /// Objects that the server lists, if the plan leaves the keys to the server.

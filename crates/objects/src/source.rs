@@ -79,8 +79,9 @@ impl Lanes {
         }
         let mut board = self.board.borrow_mut();
         loop {
-            let busy = |nth| board.lanes.iter().flatten().any(|lane| lane.nth == nth);
-            let Some(chosen) = self.order.next(busy) else { return false };
+            let chosen =
+                self.order.next(|nth| board.lanes.iter().flatten().any(|lane| lane.nth == nth));
+            let Some(chosen) = chosen else { return false };
             if let Some(new) = self.settings.lane(chosen.nth, chosen.op, &mut self.order) {
                 board.lanes[lane as usize] = Some(new);
                 return true;

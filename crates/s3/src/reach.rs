@@ -279,8 +279,8 @@ mod tests {
     fn bad_input_is_named() {
         assert!(refusal(&bucket("127.0.0.1:9000")).contains("127.0.0.1:9000"));
         assert!(refusal(&bucket("http://127.0.0.1:99999")).contains("99999"));
-        let named = Bucket { bucket: "Not_A_Bucket".into(), ..bucket("http://127.0.0.1:9") };
-        assert!(refusal(&named).contains("Not_A_Bucket"));
+        let named = Bucket { bucket: "no/bucket".into(), ..bucket("http://127.0.0.1:9") };
+        assert!(refusal(&named).contains("no/bucket"));
         let credentials = CredentialSource::Given(vec!["unknown-key".into()]);
         let given = Bucket { credentials, ..bucket("http://127.0.0.1:9") };
         assert!(refusal(&given).contains("unknown-key"));
