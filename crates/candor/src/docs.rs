@@ -203,7 +203,7 @@ fn plans_in_the_pages_are_good() {
 
 /// The pages that explain the plan: derived ones, which name every key, are left out.
 fn hand_written_pages_of_the_plan() -> String {
-    let names = ["plan.md", "blocks.md", "entries.md", "engines.md", "units.md"];
+    let names = ["plan.md", "blocks.md", "entries.md", "objects.md", "engines.md", "units.md"];
     names.map(|name| page(&format!("reference/{name}"))).concat()
 }
 

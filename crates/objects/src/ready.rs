@@ -286,7 +286,7 @@ impl ReadyObjects {
 }
 
 /// A refusal as an error of a job.
-fn unfit(job: &Job, Refusal { message, remedy }: Refusal) -> EngineError {
+fn unfit(job: &Job, Refusal { message, remedy, .. }: Refusal) -> EngineError {
     EngineError::Unfit { job: job.name.clone(), message, remedy }
 }
 
