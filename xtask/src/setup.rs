@@ -62,6 +62,11 @@ pub fn command(root: &Path) -> bool {
     system && python && servers
 }
 
+/// True if the S3 servers of the tests are there.
+pub fn has_servers(root: &Path) -> bool {
+    servers::are_there(&tools(root))
+}
+
 /// Below the target folder, for programs that only tests need.
 pub fn tools(root: &Path) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);

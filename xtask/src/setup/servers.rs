@@ -1,6 +1,6 @@
 //! S3 servers that tests start, below the tools' folder.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::{find, install, is_root};
@@ -32,9 +32,18 @@ pub fn command(tools: &Path) -> bool {
     complete
 }
 
+/// True if no server is missing.
+pub fn are_there(tools: &Path) -> bool {
+    versitygw_folder(tools).join("versitygw").is_file() && tools.join(S3PROXY_JAR).is_file()
+}
+
+fn versitygw_folder(tools: &Path) -> PathBuf {
+    tools.join(format!("versitygw-{VERSITYGW_VERSION}"))
+}
+
 /// Builds versitygw; the reason on failure.
 fn versitygw(tools: &Path) -> Result<(), String> {
-    let folder = tools.join(format!("versitygw-{VERSITYGW_VERSION}"));
+    let folder = versitygw_folder(tools);
     if folder.join("versitygw").is_file() {
         return Ok(());
     }
