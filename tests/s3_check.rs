@@ -26,7 +26,9 @@ fn a_bucket_gets_the_whole_series_and_is_left_as_it_was() {
         "get 4 KiB, 1 connection: mean < 60s",
     ];
     let (ran, report) = measured(&scratch, &words);
-    assert_eq!(ran.code, Some(0), "{}: {}", server.name(), ran.err);
+    // A server on this host leaves results unverified, and they decide no expectation.
+    assert_eq!(ran.code, Some(10), "{}: {}", server.name(), ran.err);
+    assert!(ran.err.contains("undecided"), "{}", ran.err);
     let phases = report.list("/phases");
     assert_eq!(phases.len(), 15, "{}", server.name());
     for phase in phases {

@@ -134,6 +134,12 @@ impl Board {
         }
     }
 
+    /// Objects that exist, from the worker's first one: an object in progress ends them.
+    pub fn whole_count(&self) -> u64 {
+        let puts = self.lanes.iter().flatten().filter(|lane| lane.op == ObjectOp::Put);
+        puts.map(|lane| lane.nth).min().unwrap_or(u64::MAX).min(self.put_count)
+    }
+
     /// Counts a page of a list.
     pub fn page(&mut self, keys: u64, is_short: bool, disorder: Disorder) {
         self.stats.pages += 1;

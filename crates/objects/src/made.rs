@@ -12,8 +12,10 @@ pub struct MadeBy {
     pub buckets: Vec<String>,
     /// Objects of the job.
     pub catalog: Arc<Catalog>,
-    /// Objects of each worker, from the first one.
+    /// Objects of each worker, from the first one, of which the last ones may be missing.
     pub counts: Vec<u64>,
+    /// Objects of each worker that all exist, from the first one.
+    pub whole: Vec<u64>,
     /// End of the keys, in addition to the catalog's: copies have one.
     pub suffix: &'static str,
     /// The job's time was up before its work was done.
@@ -69,14 +71,14 @@ impl Made {
     pub fn reached(&self, buckets: &[String]) -> Option<Vec<u64>> {
         let all = self.all();
         let last = all.jobs.iter().rev().find(|made| made.has_objects_of(buckets))?;
-        last.cut.then(|| last.counts.clone())
+        last.cut.then(|| last.whole.clone())
     }
 
     /// Objects of each worker that the last job on these buckets put.
     pub fn counts(&self, buckets: &[String]) -> Option<Vec<u64>> {
         let all = self.all();
         let last = all.jobs.iter().rev().find(|made| made.has_objects_of(buckets))?;
-        Some(last.counts.clone())
+        Some(last.whole.clone())
     }
 
     /// First and last moment at which jobs put objects into these buckets.

@@ -80,6 +80,8 @@ struct Done {
     http: HttpStats,
     /// Objects that each worker put, from the first one.
     counts: Vec<u64>,
+    /// Of these, objects that all exist, from the first one.
+    whole: Vec<u64>,
     cut: bool,
     /// Bytes of permitted reads of missing objects.
     missing_bytes: u64,
@@ -244,8 +246,9 @@ impl ReadyObjects {
         let rank = seat_rank as usize;
         if done.counts.len() <= rank {
             done.counts.resize(rank + 1, 0);
+            done.whole.resize(rank + 1, 0);
         }
-        done.counts[rank] = board.put_count;
+        (done.counts[rank], done.whole[rank]) = (board.put_count, board.whole_count());
         done.cut |= end.ended != Ended::Done;
         done.missing_bytes += board.missing_bytes;
         done.left.extend(board.lanes.iter().flatten().filter_map(|lane| lane.upload().cloned()));
@@ -457,6 +460,7 @@ impl JobWork for ReadyObjects {
                 buckets: self.objects.buckets.clone(),
                 catalog: self.catalog.clone(),
                 counts: std::mem::take(&mut done.counts),
+                whole: std::mem::take(&mut done.whole),
                 suffix: if self.objects.has(ObjectOp::Copy) { COPY_SUFFIX } else { "" },
                 cut: done.cut,
                 times: [self.began, Instant::now()],

@@ -167,8 +167,8 @@ pub fn operation_names() -> impl Iterator<Item = &'static str> {
     tables.into_iter().flatten().map(|operation| operation.name)
 }
 
-/// True for the name of an operation that only work on objects has; `copy` is also an operation on
-/// files and on memory.
+/// True for the name of an operation that only work on objects has; `copy` and `list` are also
+/// operations on files and directories.
 pub fn is_request(name: &str) -> bool {
     has_row(objects::OPERATIONS, name)
         && !has_row(entries::OPERATIONS, name)
@@ -207,8 +207,8 @@ mod tests {
 
     #[test]
     fn requests_are_operations_of_objects_alone() {
-        assert!(["get", "put", "put_part", "list", "delete_many"].into_iter().all(is_request));
-        assert!(!["read", "copy", "stat", "wait", ""].into_iter().any(is_request));
+        assert!(["get", "put", "put_part", "delete_many"].into_iter().all(is_request));
+        assert!(!["read", "copy", "list", "stat", "wait", ""].into_iter().any(is_request));
     }
 
     #[test]

@@ -23,8 +23,9 @@ fn an_error_document_is_read() {
     assert_eq!(
         error.to_string(),
         "HTTP 400 AuthorizationHeaderMalformed: the region is wrong; expecting 'eu-west-1' (/b), \
-         request R1; use region eu-west-1"
+         request R1"
     );
+    assert_eq!(error.remedy().as_deref(), Some("use region eu-west-1"));
 }
 
 #[test]
