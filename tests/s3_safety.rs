@@ -272,7 +272,7 @@ fn the_next_run_names_what_a_killed_one_left() {
     let next = bucket(&server.endpoint(), &format!("prefix = \"p/\"\n{}", keys(2, "1k")));
     let put = phase("put", "op = \"put\"");
     run(&scratch, &(next.clone() + &put)).failed("open upload");
-    // Consent: the run goes on, and leaves the other run's uploads alone.
+    // With consent the run continues, and does not abort the uploads of the other run.
     done(&scratch, &(next.replace("prefix", "overwrite = true\nprefix") + &put));
     assert!(open_uploads(&server).is_none_or(|open| open > 0));
 }

@@ -13,7 +13,7 @@ fn every_scenario_runs_and_leaves_nothing() {
     for name in names {
         let shown = candor(&["scenario", "show", name]);
         assert!(shown.out.contains("# Results: "), "{name}: {}", shown.out);
-        // It has no plan to make smaller, and a test of its own, as have scenarios on buckets.
+        // io500 and scenarios on buckets have separate tests.
         if name == "io500" || shown.out.contains("[[bucket]]") {
             continue;
         }

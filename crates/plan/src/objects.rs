@@ -185,7 +185,7 @@ pub enum Payload {
 pub struct UploadChecksum {
     /// Algorithm.
     pub algorithm: ChecksumAlgorithm,
-    /// Send it after the body instead of before it; the body is then sent in chunks.
+    /// Send the checksum after the body, which is then in chunks, instead of before it.
     pub trailer: bool,
 }
 
@@ -352,7 +352,7 @@ impl Objects {
         only.into_iter().chain(self.mix.iter().map(|weighted| weighted.op))
     }
 
-    /// True if an operation is among those of the work.
+    /// True if the work has an operation.
     pub fn has(&self, op: ObjectOp) -> bool {
         self.ops().any(|of| of == op)
     }

@@ -94,7 +94,7 @@ struct Scratch {
 }
 
 impl Signer {
-    /// A signer. Region and service are those of the site.
+    /// A signer with the region and the service of the site.
     pub fn new(credentials: Credentials, region: &str, service: &str) -> Signer {
         Signer {
             credentials,

@@ -243,7 +243,7 @@ fn served(mut plan: Plan, servers: &Bucket) -> Plan {
     plan
 }
 
-/// A tree with so many times its bytes: more or fewer items, or the size of a single one.
+/// A tree with a multiple of its bytes: more or fewer items, or the size of a single one.
 fn scale(tree: &mut Tree, factor: f64) {
     let (items, size) = (&mut tree.items, &mut tree.file_size);
     let count = *items as f64 * factor;

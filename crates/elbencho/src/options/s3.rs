@@ -176,7 +176,7 @@ impl S3Phases {
 /// Settings that phases write and read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// They are written and read.
+    /// The settings are written and read.
     pub wanted: bool,
     /// The values that are read are compared.
     pub verify: bool,

@@ -18,7 +18,7 @@ impl Server {
         Server::at("127.0.0.1:0", script)
     }
 
-    /// As [`Server::run`], with an address.
+    /// Runs like [`Server::run`], with an address.
     pub fn at(address: &str, script: impl FnOnce(Listener) + Send + 'static) -> Server {
         let listener = TcpListener::bind(address).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
